@@ -1,0 +1,1 @@
+"""What ships: pure decisions, with clock, sockets and processes only at the edge. Standard library alone."""

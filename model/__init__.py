@@ -1,0 +1,1 @@
+"""What joins the specification and the shipped code: the engines and their command line."""

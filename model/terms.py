@@ -1,0 +1,224 @@
+"""The symbolic reading of `spec.logic`: claims as Z3 terms, domains as sorts, tables as arrays.
+
+A term is no bool and no int: `if term:` raises, so a specification with Python control flow over claims cannot be
+read wrongly, only not at all.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from contextvars import ContextVar
+from enum import Enum
+from functools import cache
+from inspect import signature
+from typing import Any, get_args, get_origin, get_type_hints
+
+import z3
+
+from spec import logic
+
+_definitions: ContextVar[list[z3.BoolRef] | None] = ContextVar("definitions", default=None)
+
+
+class Term:
+    """A symbolic value: a claim, a number, a member of a sort."""
+
+    __slots__ = ("expr",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, expr: z3.ExprRef) -> None:
+        self.expr = expr
+
+    def __bool__(self) -> bool:
+        raise TypeError("a symbolic claim has no truth value: join claims with both, either, implies, negate, ite")
+
+    def __eq__(self, other: object) -> Term:  # type: ignore[override]
+        return Term(self.expr == self._like(other))
+
+    def __ne__(self, other: object) -> Term:  # type: ignore[override]
+        return Term(self.expr != self._like(other))
+
+    def __lt__(self, other: object) -> Term:
+        return Term(self._int() < self._like(other))
+
+    def __le__(self, other: object) -> Term:
+        return Term(self._int() <= self._like(other))
+
+    def __gt__(self, other: object) -> Term:
+        return Term(self._int() > self._like(other))
+
+    def __ge__(self, other: object) -> Term:
+        return Term(self._int() >= self._like(other))
+
+    def __add__(self, other: object) -> Term:
+        return Term(self._int() + self._like(other))
+
+    def __radd__(self, other: object) -> Term:
+        return Term(self._like(other) + self._int())
+
+    def __sub__(self, other: object) -> Term:
+        return Term(self._int() - self._like(other))
+
+    def __rsub__(self, other: object) -> Term:
+        return Term(self._like(other) - self._int())
+
+    def __mul__(self, other: object) -> Term:
+        return Term(self._int() * self._like(other))
+
+    def __rmul__(self, other: object) -> Term:
+        return Term(self._like(other) * self._int())
+
+    def __repr__(self) -> str:
+        return f"Term({self.expr})"
+
+    def _int(self) -> Any:
+        if self.expr.sort() != z3.IntSort():
+            raise TypeError(f"{self.expr} is no number")
+        return self.expr
+
+    def _like(self, other: object) -> Any:
+        lifted = lift(other)
+        if lifted.sort() != self.expr.sort():
+            raise TypeError(f"{other!r} and {self.expr} are of different sorts")
+        return lifted
+
+
+class TermTable:
+    """A symbolic table: a Z3 array."""
+
+    __slots__ = ("array",)
+    __hash__ = None  # type: ignore[assignment]
+
+    def __init__(self, array: z3.ArrayRef) -> None:
+        self.array = array
+
+    def __getitem__(self, key: object) -> Term:
+        return Term(z3.Select(self.array, lift(key)))
+
+    def put(self, key: object, value: object) -> TermTable:
+        """The same table but for one entry."""
+        return TermTable(z3.Store(self.array, lift(key), lift(value)))
+
+    def __eq__(self, other: object) -> Term:  # type: ignore[override]
+        if not isinstance(other, TermTable):
+            raise TypeError(f"{other!r} is no symbolic table")
+        return Term(self.array == other.array)
+
+
+class TermDomain:
+    """All members of a sort of which `claim` holds."""
+
+    __slots__ = ("claim", "sort")
+
+    def __init__(self, sort: z3.SortRef, claim: Callable[[Term], logic.Claim] = lambda _: True) -> None:
+        self.sort = sort
+        self.claim = claim
+
+
+@cache
+def sort_of(kind: Any) -> z3.SortRef:
+    """The Z3 sort of a Python type of the specification."""
+    if kind in (int, bool):
+        return z3.IntSort() if kind is int else z3.BoolSort()
+    if isinstance(kind, type) and issubclass(kind, Enum):
+        return z3.EnumSort(kind.__name__, [str(member) for member in kind])[0]
+    if get_origin(kind) is logic.Table:
+        return z3.ArraySort(*map(sort_of, get_args(kind)))
+    return z3.DeclareSort(kind.__name__)
+
+
+def lift(value: object) -> Any:
+    """The Z3 expression of a symbolic or a plain value."""
+    match value:
+        case Term():
+            return value.expr
+        case TermTable():
+            return value.array
+        case bool():
+            return z3.BoolVal(value)
+        case Enum():
+            sort: Any = sort_of(type(value))
+            return sort.constructor(list(type(value)).index(value))()
+        case int():
+            return z3.IntVal(value)
+    raise TypeError(f"{value!r} has no symbolic reading: expected a term, a bool, an int or an enum member")
+
+
+def constant(kind: Any, name: str) -> Any:
+    """A fresh symbolic value of a type of the specification."""
+    if get_origin(kind) is logic.Domain:
+        return TermDomain(sort_of(get_args(kind)[0]))
+    made = z3.Const(name, sort_of(kind))
+    return TermTable(made) if get_origin(kind) is logic.Table else Term(made)
+
+
+def state(kind: type, name: str = "s") -> Any:
+    """A symbolic state: each field of the dataclass an unknown of its own, `s.phase` and so on."""
+    return kind(**{field: constant(hint, f"{name}.{field}") for field, hint in get_type_hints(kind).items()})
+
+
+def parameters(action: logic.Action) -> list[Any]:
+    """A symbolic value for each parameter of the action behind the state."""
+    hints = get_type_hints(action.guard)
+    return [constant(hints[name], name) for name in list(signature(action.guard).parameters)[1:]]
+
+
+@contextmanager
+def definitions() -> Iterator[list[z3.BoolRef]]:
+    """Collects the equations that define the tables made by `each` inside the block."""
+    found: list[z3.BoolRef] = []
+    token = _definitions.set(found)
+    try:
+        yield found
+    finally:
+        _definitions.reset(token)
+
+
+@logic.negate.register
+def _(claim: Term) -> Term:
+    return Term(z3.Not(claim.expr))
+
+
+@logic.ite.register
+def _(condition: Term, then: Any, otherwise: Any) -> Any:
+    if not z3.is_bool(condition.expr):
+        raise TypeError(f"{condition.expr} is no claim")
+    if otherwise is False:
+        return Term(z3.And(condition.expr, lift(then)))
+    if otherwise is True:
+        return Term(z3.Implies(condition.expr, lift(then)))
+    if then is True:
+        return Term(z3.Or(condition.expr, lift(otherwise)))
+    chosen = z3.If(condition.expr, lift(then), lift(otherwise))
+    return TermTable(chosen) if z3.is_array(chosen) else Term(chosen)
+
+
+@logic.where.register
+def _(domain: TermDomain, claim: Callable[[Any], Any]) -> Any:
+    return TermDomain(domain.sort, lambda member: logic.both(domain.claim(member), claim(member)))
+
+
+@logic.every.register
+def _(domain: TermDomain, claim: Callable[[Any], Any]) -> Term:
+    member = z3.FreshConst(domain.sort, domain.sort.name().lower())
+    body = logic.implies(domain.claim(Term(member)), claim(Term(member)))
+    return Term(z3.ForAll([member], lift(body)))
+
+
+@logic.numbers.register
+def _(bound: Term, first: Any = 0) -> TermDomain:
+    return TermDomain(z3.IntSort(), lambda n: logic.both(n >= first, n < bound))
+
+
+@logic.each.register
+def _(table: TermTable, domain: TermDomain, value: Callable[[Any], Any]) -> TermTable:
+    found = _definitions.get()
+    if found is None:
+        raise RuntimeError("a whole-table update needs `with definitions()` around it")
+    made = TermTable(z3.FreshConst(table.array.sort(), "each"))
+    key = Term(z3.FreshConst(domain.sort, "key"))
+    found.append(
+        z3.ForAll([key.expr], made[key].expr == z3.If(lift(domain.claim(key)), lift(value(key)), table[key].expr))
+    )
+    return made

@@ -1,0 +1,1 @@
+"""What must be true: one file a machine, read three ways (executed, proved, checked)."""
