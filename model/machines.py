@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable
 from dataclasses import dataclass
 
-from spec import autoscale, scheduler, scheduler_claims
+from spec import autoscale, scheduler, scheduler_claims, scheduler_outcomes
 from spec.logic import Action, Claim, Property
 
 
 @dataclass(frozen=True)
 class Machine:
-    """One transition system. `assumed`, `lemmas` and `always` together are its induction hypothesis."""
+    """One transition system. `assumed`, `lemmas` and `always` together are its induction hypothesis; `outcomes`, that
+    every event has one and only one, rest on `finite` as well."""
 
     name: str
     state: type
@@ -22,11 +23,18 @@ class Machine:
     always: tuple[Property, ...]
     steps: tuple[Property, ...] = ()
     theorems: tuple[Property, ...] = ()
+    finite: tuple[Property, ...] = ()
+    outcomes: tuple[Property, ...] = ()
 
     @property
     def inductive(self) -> tuple[Property, ...]:
         """What each action keeps."""
         return self.assumed + self.lemmas + self.always
+
+    @property
+    def properties(self) -> tuple[Property, ...]:
+        """Every claim that is made of the machine."""
+        return self.inductive + self.steps + self.theorems + self.outcomes
 
 
 SCHEDULER = Machine(
@@ -39,6 +47,8 @@ SCHEDULER = Machine(
     scheduler_claims.ALWAYS,
     scheduler_claims.STEPS,
     scheduler_claims.THEOREMS,
+    scheduler_outcomes.FINITE,
+    scheduler_outcomes.OUTCOMES,
 )
 AUTOSCALE = Machine(
     "autoscale",
@@ -48,5 +58,6 @@ AUTOSCALE = Machine(
     autoscale.ASSUMED,
     (),
     autoscale.ALWAYS,
+    outcomes=autoscale.OUTCOMES,
 )
 MACHINES = {machine.name: machine for machine in (SCHEDULER, AUTOSCALE)}

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 import hashlib
-import re
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
-
-import z3
 
 from model import terms
 from model.machines import Machine
-from spec.logic import Action, Property
+from spec.logic import Action, Property, negate
+
+INITIALLY, ALWAYS = "initially", "always"
+"""What stands for the action in an obligation of the initial state, and in one of every state."""
 
 
 @dataclass(frozen=True)
 class Obligation:
-    """`action` keeps, starts or obeys `property`; `text` asks a solver for a case in which it does not."""
+    """`action` keeps, starts or obeys the property `about`; `text` asks a solver for a case in which it does not."""
 
     machine: str
     action: str
-    property: str
+    about: str
     sentence: str
     assumptions: tuple[str, ...]
     text: str
@@ -28,7 +28,7 @@ class Obligation:
     @property
     def name(self) -> str:
         """What is claimed, in a few words."""
-        return f"{self.machine}: {self.action} {'implies' if self.action == 'initially' else 'keeps'} {self.property}"
+        return f"{self.machine}: {self.action} keeps {self.about}"
 
     @property
     def digest(self) -> str:
@@ -36,54 +36,68 @@ class Obligation:
         return hashlib.sha256(self.text.encode()).hexdigest()
 
 
-def obligations(machine: Machine) -> Iterator[Obligation]:
-    """Every obligation of the machine: the initial state, then action by action, then the theorems."""
-    yield from _initially(machine)
-    for action in machine.actions:
-        yield from _of(machine, action)
-    yield from _theorems(machine)
+def obligations(machine: Machine, action: str | None = None, about: str | None = None) -> Iterator[Obligation]:
+    """Those of the machine: of the first state, of each action, then the theorems and outcomes. With the name of an
+    action, `initially` or `always`, or of a property: its obligations alone."""
+
+    def asked(properties: Iterable[Property], of: str) -> list[Property]:
+        return [each for each in properties if about in (None, each.name) and (not each.about or of in each.about)]
+
+    if action in (None, INITIALLY):
+        yield from _initially(machine, asked(machine.lemmas + machine.always, INITIALLY))
+    for each in machine.actions:
+        if action in (None, each.name):
+            yield from _of(machine, each, asked(machine.inductive, each.name), asked(machine.steps, each.name))
+    if action in (None, ALWAYS):
+        yield from _theorems(machine, asked(machine.theorems, ALWAYS))
+        yield from _outcomes(machine, asked(machine.outcomes, ALWAYS))
 
 
-def _initially(machine: Machine) -> Iterator[Obligation]:
+def _initially(machine: Machine, asked: list[Property]) -> Iterator[Obligation]:
     s = terms.state(machine.state)
     premises = [machine.initial(s), *(each.claim(s) for each in machine.assumed)]
-    for each in machine.lemmas + machine.always:
-        yield _obligation(machine, "initially", each, premises, each.claim(s))
+    for each in asked:
+        yield _obligation(machine, INITIALLY, each, premises, each.claim(s))
 
 
-def _of(machine: Machine, action: Action) -> Iterator[Obligation]:
+def _of(machine: Machine, action: Action, kept: list[Property], obeyed: list[Property]) -> Iterator[Obligation]:
     s = terms.state(machine.state)
-    arguments = terms.parameters(action)
+    arguments = terms.parameters(action.guard)
     with terms.definitions() as defined:
         guard = action.guard(s, *arguments)
         t = action.step(s, *arguments)
-    premises = [*(each.claim(s) for each in machine.inductive), guard, *map(terms.Term, defined)]
-    for each in machine.inductive:
-        yield _obligation(machine, action.name, each, premises, each.claim(t))
-    for each in machine.steps:
-        if not each.about or action.name in each.about:
-            yield _obligation(machine, action.name, each, premises, each.claim(s, t, *arguments[: bool(each.about)]))
+    before = {each: each.claim(s) for each in machine.inductive}
+    premises = [*before.values(), guard, *map(terms.Term, defined)]
+    for each in kept:
+        claim = each.claim(t)
+        untouched = terms.text(before[each]) == terms.text(claim)
+        yield _obligation(machine, action.name, each, [before[each]] if untouched else premises, claim)
+    for each in obeyed:
+        yield _obligation(machine, action.name, each, premises, each.claim(s, t, *arguments[: bool(each.about)]))
 
 
-def _theorems(machine: Machine) -> Iterator[Obligation]:
+def _theorems(machine: Machine, asked: list[Property]) -> Iterator[Obligation]:
     s = terms.state(machine.state)
     premises = [each.claim(s) for each in machine.inductive]
-    for each in machine.theorems:
-        yield _obligation(machine, "always", each, premises, each.claim(s))
+    for each in asked:
+        yield _obligation(machine, ALWAYS, each, premises, each.claim(s))
 
 
-def _obligation(machine: Machine, action: str, aim: Property, premises: list[object], claim: object) -> Obligation:
-    solver = z3.Solver()
-    solver.add(*map(terms.lift, premises), z3.Not(terms.lift(claim)))
-    assumptions = tuple(each.name for each in machine.assumed)
-    return Obligation(machine.name, action, aim.name, aim.sentence, assumptions, _renumbered(solver.sexpr()))
+def _outcomes(machine: Machine, asked: list[Property]) -> Iterator[Obligation]:
+    s = terms.state(machine.state)
+    premises = [each.claim(s) for each in machine.inductive + machine.finite]
+    for each in asked:
+        claim = each.claim(s, *terms.parameters(each.claim))
+        yield _obligation(machine, ALWAYS, each, premises, claim, ("FINITE",))
 
 
-def _renumbered(text: str) -> str:
-    """The same text with its bound names numbered in the order they come, so that it does not depend on the run."""
-    seen: dict[str, str] = {}
-
-    def name(found: re.Match[str]) -> str:
-        return seen.setdefault(found[0], f"{found[1]}!{len(seen)}")
-
-    return re.sub(r"\b([A-Za-z]\w*)!(\d+)", name, text)
+def _obligation(
+    machine: Machine, action: str, aim: Property, premises: list[object], claim: object, more: tuple[str, ...] = ()
+) -> Obligation:
+    assumptions = (*(each.name for each in machine.assumed), *more)
+    header = f"""; {machine.name}: {action}, {aim.name}
+; {aim.sentence}
+; Satisfiable only by a counterexample; assuming {", ".join(assumptions)}.
+"""
+    text = header + terms.query([*premises, negate(claim)], "unsat")
+    return Obligation(machine.name, action, aim.name, aim.sentence, assumptions, text)

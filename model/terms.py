@@ -6,6 +6,7 @@ read wrongly, only not at all.
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
@@ -158,10 +159,10 @@ def state(kind: type, name: str = "s") -> Any:
     return kind(**{field: constant(hint, f"{name}.{field}") for field, hint in get_type_hints(kind).items()})
 
 
-def parameters(action: logic.Action) -> list[Any]:
-    """A symbolic value for each parameter of the action behind the state."""
-    hints = get_type_hints(action.guard)
-    return [constant(hints[name], name) for name in list(signature(action.guard).parameters)[1:]]
+def parameters(function: Callable[..., Any]) -> list[Any]:
+    """A symbolic value for each parameter of a guard or claim behind the state."""
+    hints = get_type_hints(function)
+    return [constant(hints[name], name) for name in list(signature(function).parameters)[1:]]
 
 
 @contextmanager
@@ -173,6 +174,29 @@ def definitions() -> Iterator[list[z3.BoolRef]]:
         yield found
     finally:
         _definitions.reset(token)
+
+
+def text(claim: object) -> str:
+    """The claim in SMT-LIB, the same on every run."""
+    return _renumbered(lift(claim).sexpr())
+
+
+def query(claims: list[Any], expected: str) -> str:
+    """The question whether the claims can hold together, as an SMT-LIB 2.6 file; `expected` is "sat" or "unsat"."""
+    solver = z3.Solver()
+    solver.add(*map(lift, claims))
+    header = f"(set-info :smt-lib-version 2.6)\n(set-logic ALL)\n(set-info :status {expected})\n"
+    return f"{header}{_renumbered(solver.sexpr())}(check-sat)\n"
+
+
+def _renumbered(text: str) -> str:
+    """The same text with its bound names numbered in the order they come, so that it does not depend on the run."""
+    seen: dict[str, str] = {}
+
+    def name(found: re.Match[str]) -> str:
+        return seen.setdefault(found[0], f"{found[1]}!{len(seen)}")
+
+    return re.sub(r"\b([A-Za-z]\w*)!(\d+)", name, text)
 
 
 @logic.negate.register

@@ -8,7 +8,7 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from enum import Enum
 
-from spec.logic import Action, Claim, Property, both, either, implies, ite, negate
+from spec.logic import Action, Claim, Property, at_most_one, both, either, implies, ite, negate
 
 
 class Decision(Enum):
@@ -199,6 +199,16 @@ def rest_at_zero(s: State) -> Claim:
     return implies(both(s.warm == 0, s.demand == 0), either(s.decision == Decision.HOLD, is_undecided(s)))
 
 
+def every_view_has_a_decision(s: State) -> Claim:
+    """Whatever the policy sees, it may decide something."""
+    return implies(is_undecided(s), either(may_spawn(s), may_serve(s), may_reap(s), may_hold(s)))
+
+
+def a_view_has_only_one_decision(s: State) -> Claim:
+    """Whatever the policy sees, it may not decide two things."""
+    return at_most_one(may_spawn(s), may_serve(s), may_reap(s), may_hold(s))
+
+
 def savings_lie_between_0_and_1000(s: State) -> Claim:
     """A saving is a share: from 0 to 1000 permil."""
     return both(s.permil >= 0, s.permil <= 1000)
@@ -244,3 +254,7 @@ ALWAYS = (
     Property(savings_lie_between_0_and_1000, a_part_is_saved),
 )
 
+OUTCOMES = (
+    Property(every_view_has_a_decision, a_worker_is_spawned),
+    Property(a_view_has_only_one_decision, a_worker_is_spawned),
+)

@@ -101,6 +101,11 @@ def implies(premise: Claim, conclusion: Claim) -> Claim:
     return ite(premise, conclusion, True)
 
 
+def at_most_one(*claims: Claim) -> Claim:
+    """No two of the claims hold."""
+    return both(*(implies(claim, negate(either(False, *claims[place:]))) for place, claim in enumerate(claims, 1)))
+
+
 @singledispatch
 def where(domain: Any, claim: Callable[[Any], Claim]) -> Domain[Any]:
     """The members of which the claim holds."""

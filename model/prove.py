@@ -1,0 +1,142 @@
+"""`python -m model prove`: every obligation of the specification, discharged by Z3 and by cvc5."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Iterable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import dataclass
+from pathlib import Path
+
+from model.exits import HOLDS, UNDETERMINED, USAGE
+from model.machines import MACHINES
+from model.obligations import Obligation, obligations
+from model.progress import track
+from model.solvers import SOLVERS, Answer
+
+
+@dataclass(frozen=True)
+class Row:
+    """What one solver said of one obligation, under all seeds."""
+
+    obligation: Obligation
+    solver: str
+    answers: tuple[Answer, ...]
+
+    @property
+    def verdict(self) -> str:
+        """`proved` if every seed says unsat. A model found over unbounded sorts is no counterexample yet."""
+        return "proved" if all(answer.word == "unsat" for answer in self.answers) else "undetermined"
+
+    def as_json(self) -> dict[str, object]:
+        """The row for programs."""
+        obligation = self.obligation
+        return {
+            "machine": obligation.machine,
+            "action": obligation.action,
+            "property": obligation.about,
+            "verdict": self.verdict,
+            "answers": [answer.word for answer in self.answers],
+            "solver": self.solver,
+            "version": SOLVERS[self.solver][0],
+            "seconds": round(max(answer.seconds for answer in self.answers), 4),
+            "seeds": len(self.answers),
+            "assumptions": list(obligation.assumptions),
+            "digest": obligation.digest,
+        }
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `prove`."""
+    parser.add_argument("--machine", choices=MACHINES, help="this machine alone")
+    parser.add_argument("--property", help="this property alone")
+    parser.add_argument(
+        "--action", help="this action alone; `initially` and `always` are the first state and all states"
+    )
+    parser.add_argument("--solver", choices=[*SOLVERS, "both"], default="both")
+    parser.add_argument("--seeds", type=int, default=3, metavar="N", help="solver seeds, 1 to N (default 3)")
+    parser.add_argument("--out", type=Path, metavar="DIR", help="write each obligation as a .smt2 file")
+    parser.add_argument("--json", action="store_true", help="one array of rows, one a solver and obligation")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Prove what was asked for; the exit code."""
+    if options.seeds < 1:
+        print(f"prove: --seeds is {options.seeds}, expected at least 1", file=sys.stderr)
+        return USAGE
+    chosen = list(choose(options.machine, options.action, options.property))
+    if not chosen:
+        names = sorted({each.name for machine in MACHINES.values() for each in machine.properties})
+        print(f"prove: no such obligation; the properties are {', '.join(names)}", file=sys.stderr)
+        return USAGE
+    if options.out:
+        write(chosen, options.out)
+    solvers = list(SOLVERS) if options.solver == "both" else [options.solver]
+    rows = list(discharge(chosen, solvers, options.seeds))
+    print(json.dumps([row.as_json() for row in rows], indent=1) if options.json else "\n".join(table(rows)))
+    return HOLDS if all(row.verdict == "proved" for row in rows) else UNDETERMINED
+
+
+def choose(machine: str | None, action: str | None, about: str | None) -> Iterator[Obligation]:
+    """The obligations of these names; None stands for all."""
+    for each in MACHINES.values():
+        if machine in (None, each.name):
+            yield from obligations(each, action, about)
+
+
+def discharge(chosen: list[Obligation], solvers: list[str], seeds: int) -> Iterator[Row]:
+    """One row for each obligation and solver, in order, from as many processes as there are cores."""
+    pairs = [(obligation, solver) for obligation in chosen for solver in solvers]
+    with ProcessPoolExecutor() as pool:
+        tasks = [(obligation.text, solver, seeds) for obligation, solver in pairs]
+        answers = pool.map(ask, tasks, chunksize=8)
+        for (obligation, solver), found in zip(pairs, track(answers, len(pairs), "proving"), strict=True):
+            yield Row(obligation, solver, found)
+
+
+def ask(task: tuple[str, str, int]) -> tuple[Answer, ...]:
+    """The answers of the solver under each seed."""
+    text, solver, seeds = task
+    return tuple(SOLVERS[solver][1](text, seed) for seed in range(1, seeds + 1))
+
+
+def write(chosen: Iterable[Obligation], folder: Path) -> None:
+    """One file for each obligation, `machine.action.property.smt2`."""
+    folder.mkdir(parents=True, exist_ok=True)
+    for each in chosen:
+        (folder / f"{each.machine}.{each.action}.{each.about}.smt2").write_text(each.text)
+
+
+def table(rows: list[Row]) -> Iterator[str]:
+    """For people: a table property x action for each machine, in milliseconds of both solvers, and a last line."""
+    for name in dict.fromkeys(row.obligation.machine for row in rows):
+        mine = [row for row in rows if row.obligation.machine == name]
+        actions = list(dict.fromkeys(row.obligation.action for row in mine))
+        yield f"{name}: milliseconds of {' + '.join(dict.fromkeys(row.solver for row in mine))}, slowest seed"
+        yield from (f"  {number:2} {action}" for number, action in enumerate(actions, 1))
+        yield f"  {'':48}" + "".join(f"{number:6}" for number in range(1, len(actions) + 1))
+        for about in dict.fromkeys(row.obligation.about for row in mine):
+            cells = (
+                [row for row in mine if (row.obligation.about, row.obligation.action) == (about, a)] for a in actions
+            )
+            yield f"  {about:48}" + "".join(map(cell, cells))
+    for row in rows:
+        if row.verdict != "proved":
+            words = ", ".join(answer.word for answer in row.answers)
+            yield f"{row.verdict}: {row.obligation.name} ({row.solver} says {words}): {row.obligation.sentence}"
+    proved = sum(row.verdict == "proved" for row in rows)
+    seconds = sum(max(answer.seconds for answer in row.answers) for row in rows)
+    solvers = ", ".join(f"{name} {SOLVERS[name][0]}" for name in dict.fromkeys(row.solver for row in rows))
+    seeds = len(rows[0].answers)
+    yield f"{proved} of {len(rows)} proved ({solvers}; seeds 1 to {seeds}); {seconds:.2f} s of solver time a seed"
+
+
+def cell(rows: list[Row]) -> str:
+    """One cell of the table: the milliseconds, `-` for no obligation, `?` for one that is undetermined."""
+    if not rows:
+        return f"{'-':>6}"
+    if any(row.verdict != "proved" for row in rows):
+        return f"{'?':>6}"
+    return f"{sum(max(answer.seconds for answer in row.answers) for row in rows) * 1000:6.0f}"

@@ -1,0 +1,69 @@
+"""Every command of the project: `nox -l` lists them. A session makes its own environment from `constraints.txt`."""
+
+from __future__ import annotations
+
+import nox
+
+nox.needs_version = ">=2025.5.1"
+nox.options.sessions = ["lint", "types", "tests"]
+nox.options.reuse_existing_virtualenvs = True
+
+PYPROJECT = nox.project.load_toml("pyproject.toml")
+
+
+def install(session: nox.Session, *groups: str) -> None:
+    """Install dependency groups of pyproject.toml, in the versions of constraints.txt."""
+    wanted = [each for group in groups for each in nox.project.dependency_groups(PYPROJECT, group)]
+    session.install("-q", "-c", "constraints.txt", *wanted)
+
+
+@nox.session
+def lint(session: nox.Session) -> None:
+    """Style and layout."""
+    install(session, "lint")
+    session.run("ruff", "check", ".")
+    session.run("ruff", "format", "--check", ".")
+
+
+@nox.session
+def types(session: nox.Session) -> None:
+    """Static types, strict."""
+    install(session, "types")
+    session.run("mypy")
+
+
+@nox.session
+def tests(session: nox.Session) -> None:
+    """All tests; arguments after -- go to pytest."""
+    install(session, "tests")
+    session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
+
+
+@nox.session
+def gates(session: nox.Session) -> None:
+    """The self-tests of the two originals, on the shipped code. Needs nothing but Python."""
+    session.run("python", "-m", "impl", "gate", *session.posargs)
+
+
+@nox.session
+def prove(session: nox.Session) -> None:
+    """Every proof, by both solvers; arguments after -- go to `python -m model prove`."""
+    install(session, "suite")
+    session.run("python", "-m", "model", "prove", *session.posargs)
+
+
+@nox.session
+def simulate(session: nox.Session) -> None:
+    """The bundled arrivals through the shipped code; arguments after -- go to `python -m model simulate`."""
+    install(session, "suite")
+    session.run("python", "-m", "model", "simulate", *session.posargs)
+
+
+@nox.session
+def verify(session: nox.Session) -> None:
+    """The main job: gates, proofs, histories of the shipped code held to the specification, planted bugs, simulation."""
+    install(session, "tests")
+    session.run("python", "-m", "impl", "gate")
+    session.run("python", "-m", "model", "prove")
+    session.run("python", "-m", "pytest", "-q", "-n", "2", "tests/test_scheduler_machine.py", "tests/test_conform.py")
+    session.run("python", "-m", "model", "simulate")
