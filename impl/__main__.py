@@ -1,0 +1,21 @@
+"""`python -m impl`: whatever fails, be it an import, ends in an exit code that is no action."""
+
+import sys
+
+
+def run() -> int:
+    """The exit code: the command's own, 130 when interrupted, 70 for any other failure, be it a module that exits."""
+    try:
+        from impl.command import main
+
+        return main(sys.argv[1:])
+    except KeyboardInterrupt:
+        return 130
+    except BaseException as error:
+        error.add_note("python -m impl: this is an internal error; no action was decided.")
+        sys.__excepthook__(type(error), error, error.__traceback__)
+        return 70
+
+
+if __name__ == "__main__":
+    sys.exit(run())
