@@ -32,6 +32,11 @@ class Machine:
         return self.assumed + self.lemmas + self.always
 
     @property
+    def witnesses(self) -> tuple[Callable[..., Claim], ...]:
+        """What must come true at least once, each once."""
+        return tuple(dict.fromkeys(each.witness for each in self.properties if each.witness is not None))
+
+    @property
     def properties(self) -> tuple[Property, ...]:
         """Every claim that is made of the machine."""
         return self.inductive + self.steps + self.theorems + self.outcomes

@@ -27,8 +27,17 @@ class Row:
 
     @property
     def verdict(self) -> str:
-        """`proved` if every seed says unsat. A model found over unbounded sorts is no counterexample yet."""
-        return "proved" if all(answer.word == "unsat" for answer in self.answers) else "undetermined"
+        """`proved` or `reachable` if every seed says what is expected. A witness that every seed denies is refuted; a
+        model found over unbounded sorts is no counterexample yet."""
+        words = {answer.word for answer in self.answers}
+        if words == {self.obligation.expected}:
+            return "proved" if self.obligation.expected == "unsat" else "reachable"
+        return "refuted" if words == {"unsat"} else "undetermined"
+
+    @property
+    def holds(self) -> bool:
+        """Whether a green run may contain this row."""
+        return self.verdict in ("proved", "reachable")
 
     def as_json(self) -> dict[str, object]:
         """The row for programs."""
@@ -76,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
     solvers = list(SOLVERS) if options.solver == "both" else [options.solver]
     rows = list(discharge(chosen, solvers, options.seeds))
     print(json.dumps([row.as_json() for row in rows], indent=1) if options.json else "\n".join(table(rows)))
-    return HOLDS if all(row.verdict == "proved" for row in rows) else UNDETERMINED
+    return HOLDS if all(row.holds for row in rows) else UNDETERMINED
 
 
 def choose(machine: str | None, action: str | None, about: str | None) -> Iterator[Obligation]:
@@ -123,20 +132,20 @@ def table(rows: list[Row]) -> Iterator[str]:
             )
             yield f"  {about:48}" + "".join(map(cell, cells))
     for row in rows:
-        if row.verdict != "proved":
+        if not row.holds:
             words = ", ".join(answer.word for answer in row.answers)
             yield f"{row.verdict}: {row.obligation.name} ({row.solver} says {words}): {row.obligation.sentence}"
     proved = sum(row.verdict == "proved" for row in rows)
     seconds = sum(max(answer.seconds for answer in row.answers) for row in rows)
     solvers = ", ".join(f"{name} {SOLVERS[name][0]}" for name in dict.fromkeys(row.solver for row in rows))
-    seeds = len(rows[0].answers)
-    yield f"{proved} of {len(rows)} proved ({solvers}; seeds 1 to {seeds}); {seconds:.2f} s of solver time a seed"
+    counts = f"{proved} proved, {reached} reachable, {len(rows) - proved - reached} not"
+    yield f"{counts} ({solvers}; seeds 1 to {len(rows[0].answers)}); {seconds:.2f} s of solver time a seed"
 
 
 def cell(rows: list[Row]) -> str:
     """One cell of the table: the milliseconds, `-` for no obligation, `?` for one that is undetermined."""
     if not rows:
         return f"{'-':>6}"
-    if any(row.verdict != "proved" for row in rows):
+    if not all(row.holds for row in rows):
         return f"{'?':>6}"
     return f"{sum(max(answer.seconds for answer in row.answers) for row in rows) * 1000:6.0f}"

@@ -10,6 +10,7 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from contextvars import ContextVar
+from dataclasses import dataclass
 from enum import Enum
 from functools import cache
 from inspect import signature
@@ -19,6 +20,21 @@ import z3
 
 from spec import logic
 
+
+@dataclass(frozen=True)
+class Scope:
+    """A closed world: so many jobs and members of each other sort, no interval longer than `width`."""
+
+    jobs: int
+    others: int
+    width: int
+
+    def members(self, kind: type) -> int:
+        """How many members the sort has."""
+        return self.jobs if kind is logic.Job else self.others
+
+
+_scope: ContextVar[Scope | None] = ContextVar("scope", default=None)
 _definitions: ContextVar[list[z3.BoolRef] | None] = ContextVar("definitions", default=None)
 
 
@@ -108,25 +124,57 @@ class TermTable:
 
 
 class TermDomain:
-    """All members of a sort of which `claim` holds."""
+    """All members of a sort of which `claim` holds; in a closed world, those among `members`."""
 
-    __slots__ = ("claim", "sort")
+    __slots__ = ("claim", "members", "sort")
 
-    def __init__(self, sort: z3.SortRef, claim: Callable[[Term], logic.Claim] = lambda _: True) -> None:
+    def __init__(
+        self,
+        sort: z3.SortRef,
+        claim: Callable[[Term], logic.Claim] = lambda _: True,
+        members: tuple[Term, ...] | None = None,
+    ) -> None:
         self.sort = sort
         self.claim = claim
+        self.members = members
 
 
-@cache
+@contextmanager
+def closed(scope: Scope) -> Iterator[None]:
+    """Inside the block every sort of the specification is finite and every quantifier is written out."""
+    token = _scope.set(scope)
+    try:
+        yield
+    finally:
+        _scope.reset(token)
+
+
 def sort_of(kind: Any) -> z3.SortRef:
     """The Z3 sort of a Python type of the specification."""
     if kind in (int, bool):
         return z3.IntSort() if kind is int else z3.BoolSort()
-    if isinstance(kind, type) and issubclass(kind, Enum):
-        return z3.EnumSort(kind.__name__, [str(member) for member in kind])[0]
     if get_origin(kind) is logic.Table:
         return z3.ArraySort(*map(sort_of, get_args(kind)))
-    return z3.DeclareSort(kind.__name__)
+    scope = _scope.get()
+    return _named_sort(kind, None if scope is None or issubclass(kind, Enum) else scope.members(kind))
+
+
+@cache
+def _named_sort(kind: type, size: int | None) -> z3.SortRef:
+    if issubclass(kind, Enum):
+        return z3.EnumSort(kind.__name__, [str(member) for member in kind])[0]
+    if size is None:
+        return z3.DeclareSort(kind.__name__)
+    return z3.EnumSort(f"{kind.__name__}{size}", [f"{kind.__name__}{size}.{number}" for number in range(size)])[0]
+
+
+def domain_of(kind: type) -> TermDomain:
+    """All members of a sort of the specification."""
+    sort: Any = sort_of(kind)
+    scope = _scope.get()
+    if scope is None:
+        return TermDomain(sort)
+    return TermDomain(sort, members=tuple(Term(sort.constructor(number)()) for number in range(scope.members(kind))))
 
 
 def lift(value: object) -> Any:
@@ -134,6 +182,8 @@ def lift(value: object) -> Any:
     match value:
         case Term():
             return value.expr
+        case z3.ExprRef():
+            return value
         case TermTable():
             return value.array
         case bool():
@@ -149,7 +199,7 @@ def lift(value: object) -> Any:
 def constant(kind: Any, name: str) -> Any:
     """A fresh symbolic value of a type of the specification."""
     if get_origin(kind) is logic.Domain:
-        return TermDomain(sort_of(get_args(kind)[0]))
+        return domain_of(get_args(kind)[0])
     made = z3.Const(name, sort_of(kind))
     return TermTable(made) if get_origin(kind) is logic.Table else Term(made)
 
@@ -167,7 +217,8 @@ def parameters(function: Callable[..., Any]) -> list[Any]:
 
 @contextmanager
 def definitions() -> Iterator[list[z3.BoolRef]]:
-    """Collects the equations that define the tables made by `each` inside the block."""
+    """Collects what has to hold beside the claims made inside the block: the equations of the tables that `each` makes,
+    and in a closed world that no interval is too long."""
     found: list[z3.BoolRef] = []
     token = _definitions.set(found)
     try:
@@ -199,6 +250,13 @@ def _renumbered(text: str) -> str:
     return re.sub(r"\b([A-Za-z]\w*)!(\d+)", name, text)
 
 
+def _define(equation: Any) -> None:
+    found = _definitions.get()
+    if found is None:
+        raise RuntimeError("a whole-table update, or an interval in a closed world, needs `with definitions()`")
+    found.append(lift(equation))
+
+
 @logic.negate.register
 def _(claim: Term) -> Term:
     return Term(z3.Not(claim.expr))
@@ -220,11 +278,13 @@ def _(condition: Term, then: Any, otherwise: Any) -> Any:
 
 @logic.where.register
 def _(domain: TermDomain, claim: Callable[[Any], Any]) -> Any:
-    return TermDomain(domain.sort, lambda member: logic.both(domain.claim(member), claim(member)))
+    return TermDomain(domain.sort, lambda member: logic.both(domain.claim(member), claim(member)), domain.members)
 
 
 @logic.every.register
-def _(domain: TermDomain, claim: Callable[[Any], Any]) -> Term:
+def _(domain: TermDomain, claim: Callable[[Any], Any]) -> Any:
+    if domain.members is not None:
+        return logic.both(True, *(logic.implies(domain.claim(each), claim(each)) for each in domain.members))
     member = z3.FreshConst(domain.sort, domain.sort.name().lower())
     body = logic.implies(domain.claim(Term(member)), claim(Term(member)))
     return Term(z3.ForAll([member], lift(body)))
@@ -232,17 +292,21 @@ def _(domain: TermDomain, claim: Callable[[Any], Any]) -> Term:
 
 @logic.numbers.register
 def _(bound: Term, first: Any = 0) -> TermDomain:
-    return TermDomain(z3.IntSort(), lambda n: logic.both(n >= first, n < bound))
+    scope = _scope.get()
+    if scope is None:
+        return TermDomain(z3.IntSort(), lambda n: logic.both(n >= first, n < bound))
+    _define(bound - first <= scope.width)
+    members = tuple(Term(lift(first + offset)) for offset in range(scope.width))
+    return TermDomain(z3.IntSort(), lambda n: n < bound, members)
 
 
 @logic.each.register
 def _(table: TermTable, domain: TermDomain, value: Callable[[Any], Any]) -> TermTable:
-    found = _definitions.get()
-    if found is None:
-        raise RuntimeError("a whole-table update needs `with definitions()` around it")
+    if domain.members is not None:
+        for key in domain.members:
+            table = logic.ite(domain.claim(key), table.put(key, value(key)), table)
+        return table
     made = TermTable(z3.FreshConst(table.array.sort(), "each"))
     key = Term(z3.FreshConst(domain.sort, "key"))
-    found.append(
-        z3.ForAll([key.expr], made[key].expr == z3.If(lift(domain.claim(key)), lift(value(key)), table[key].expr))
-    )
+    _define(z3.ForAll([key.expr], made[key].expr == lift(logic.ite(domain.claim(key), value(key), table[key]))))
     return made

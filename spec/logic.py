@@ -155,6 +155,11 @@ def _(table: Table, domain: Iterable[Any], value: Callable[[Any], Any]) -> Any: 
     return Table({**table.entries, **{key: value(key) for key in domain}}, table.default)
 
 
+def sentence(function: Callable[..., Any]) -> str:
+    """The first paragraph of its docstring, on one line: what a claim or a step says in English."""
+    return " ".join((function.__doc__ or "").split("\n\n")[0].split())
+
+
 @dataclass(frozen=True, slots=True)
 class Action:
     """One kind of step: when it may happen, and what it does. Guard and step take the same arguments."""
@@ -187,5 +192,5 @@ class Property:
 
     @property
     def sentence(self) -> str:
-        """The claim in English: the first paragraph of its docstring, on one line."""
-        return " ".join((self.claim.__doc__ or "").split("\n\n")[0].split())
+        """The claim in English."""
+        return sentence(self.claim)
