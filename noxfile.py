@@ -61,7 +61,7 @@ def simulate(session: nox.Session) -> None:
 
 @nox.session
 def verify(session: nox.Session) -> None:
-    """The main job: gates, proofs, histories of the shipped code held to the specification, planted bugs, simulation."""
+    """The main job: gates, proofs, histories of the shipped code, planted bugs, and the bundled simulation."""
     install(session, "tests")
     session.run("python", "-m", "impl", "gate")
     session.run("python", "-m", "model", "prove")

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
+from typing import Any
 
+from model.instances import autoscale_instances, scheduler_instances
 from spec import autoscale, scheduler, scheduler_claims, scheduler_outcomes
 from spec.logic import Action, Claim, Property
 
@@ -12,7 +14,8 @@ from spec.logic import Action, Claim, Property
 @dataclass(frozen=True)
 class Machine:
     """One transition system. `assumed`, `lemmas` and `always` together are its induction hypothesis; `outcomes`, that
-    every event has one and only one, rest on `finite` as well."""
+    every event has one and only one, rest on `finite` as well. `instances` are small first states for the executed
+    specification, and `numbers` the whole numbers that actions are tried with there."""
 
     name: str
     state: type
@@ -25,6 +28,8 @@ class Machine:
     theorems: tuple[Property, ...] = ()
     finite: tuple[Property, ...] = ()
     outcomes: tuple[Property, ...] = ()
+    instances: Callable[[], Iterable[Any]] = tuple
+    numbers: tuple[int, ...] = (0, 1, 2)
 
     @property
     def inductive(self) -> tuple[Property, ...]:
@@ -54,6 +59,7 @@ SCHEDULER = Machine(
     scheduler_claims.THEOREMS,
     scheduler_outcomes.FINITE,
     scheduler_outcomes.OUTCOMES,
+    scheduler_instances,
 )
 AUTOSCALE = Machine(
     "autoscale",
@@ -64,5 +70,7 @@ AUTOSCALE = Machine(
     (),
     autoscale.ALWAYS,
     outcomes=autoscale.OUTCOMES,
+    instances=autoscale_instances,
+    numbers=(-1, 0, 1, 2, 500),
 )
 MACHINES = {machine.name: machine for machine in (SCHEDULER, AUTOSCALE)}

@@ -7,10 +7,11 @@ import json
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
-from model.exits import HOLDS, UNDETERMINED, USAGE
+from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
+from model.induction import Counterexample, counterexample
 from model.machines import MACHINES
 from model.obligations import Obligation, obligations
 from model.progress import track
@@ -24,15 +25,22 @@ class Row:
     obligation: Obligation
     solver: str
     answers: tuple[Answer, ...]
+    refutation: Counterexample | None = None
+
+    @property
+    def words(self) -> set[str]:
+        """What the solver said, under whatever seed; more than one word is unstable."""
+        return {answer.word for answer in self.answers}
 
     @property
     def verdict(self) -> str:
-        """`proved` or `reachable` if every seed says what is expected. A witness that every seed denies is refuted; a
-        model found over unbounded sorts is no counterexample yet."""
-        words = {answer.word for answer in self.answers}
-        if words == {self.obligation.expected}:
+        """`proved` or `reachable` if every seed says what is expected; `refuted` by a counterexample that was found and
+        tried again, or if every seed denies a witness. A model over unbounded sorts is no counterexample yet."""
+        if self.words == {self.obligation.expected}:
             return "proved" if self.obligation.expected == "unsat" else "reachable"
-        return "refuted" if words == {"unsat"} else "undetermined"
+        if self.refutation is not None or self.words == {"unsat"}:
+            return "refuted"
+        return "undetermined"
 
     @property
     def holds(self) -> bool:
@@ -54,6 +62,7 @@ class Row:
             "seeds": len(self.answers),
             "assumptions": list(obligation.assumptions),
             "digest": obligation.digest,
+            **({"counterexample": list(self.refutation.lines())} if self.refutation else {}),
         }
 
 
@@ -83,9 +92,10 @@ def run(options: argparse.Namespace) -> int:
     if options.out:
         write(chosen, options.out)
     solvers = list(SOLVERS) if options.solver == "both" else [options.solver]
-    rows = list(discharge(chosen, solvers, options.seeds))
+    rows = [refuted(row) for row in discharge(chosen, solvers, options.seeds)]
     print(json.dumps([row.as_json() for row in rows], indent=1) if options.json else "\n".join(table(rows)))
-    return HOLDS if all(row.holds for row in rows) else UNDETERMINED
+    verdicts = {row.verdict for row in rows}
+    return VIOLATED if "refuted" in verdicts else UNDETERMINED if "undetermined" in verdicts else HOLDS
 
 
 def choose(machine: str | None, action: str | None, about: str | None) -> Iterator[Obligation]:
@@ -111,6 +121,14 @@ def ask(task: tuple[str, str, int]) -> tuple[Answer, ...]:
     return tuple(SOLVERS[solver][1](text, seed) for seed in range(1, seeds + 1))
 
 
+def refuted(row: Row) -> Row:
+    """The row, with a counterexample to the proof that its solver did not find, if a closed world has one."""
+    if row.holds or row.obligation.expected != "unsat":
+        return row
+    obligation = row.obligation
+    return replace(row, refutation=counterexample(MACHINES[obligation.machine], obligation.action, obligation.about))
+
+
 def write(chosen: Iterable[Obligation], folder: Path) -> None:
     """One file for each obligation, `machine.action.property.smt2`."""
     folder.mkdir(parents=True, exist_ok=True)
@@ -133,11 +151,15 @@ def table(rows: list[Row]) -> Iterator[str]:
             yield f"  {about:48}" + "".join(map(cell, cells))
     for row in rows:
         if not row.holds:
-            words = ", ".join(answer.word for answer in row.answers)
-            yield f"{row.verdict}: {row.obligation.name} ({row.solver} says {words}): {row.obligation.sentence}"
+            unstable = ", unstable" if len(row.words) > 1 else ""
+            said = ", ".join(answer.word for answer in row.answers)
+            yield f"{row.verdict}{unstable}: {row.obligation.name} ({row.solver} says {said})"
+            yield f"  {row.obligation.sentence}"
+            yield from row.refutation.lines() if row.refutation else ()
     proved = sum(row.verdict == "proved" for row in rows)
     seconds = sum(max(answer.seconds for answer in row.answers) for row in rows)
     solvers = ", ".join(f"{name} {SOLVERS[name][0]}" for name in dict.fromkeys(row.solver for row in rows))
+    reached = sum(row.verdict == "reachable" for row in rows)
     counts = f"{proved} proved, {reached} reachable, {len(rows) - proved - reached} not"
     yield f"{counts} ({solvers}; seeds 1 to {len(rows[0].answers)}); {seconds:.2f} s of solver time a seed"
 

@@ -227,6 +227,41 @@ def definitions() -> Iterator[list[z3.BoolRef]]:
         _definitions.reset(token)
 
 
+def is_number(value: object) -> bool:
+    """Whether it is a symbolic whole number."""
+    return isinstance(value, Term) and bool(value.expr.sort() == z3.IntSort())
+
+
+def member(kind: type, place: int) -> Any:
+    """The member of a closed sort at that place; a whole number is its own place."""
+    if kind is int:
+        return place
+    sort: Any = sort_of(kind)
+    return Term(sort.constructor(place)())
+
+
+def find(claims: list[Any], numbers: list[Any], most: int) -> Callable[[Term], Any] | None:
+    """A case in which the claims hold and no number in `numbers` is beyond `most` in size: how each term reads in it.
+    A member of a closed sort reads as its place in the sort. None if there is no such case, or none was found in time.
+    """
+    solver = z3.Solver()
+    solver.set("timeout", 10_000)
+    solver.add(*map(lift, claims), *(lift(logic.both(number >= -most, number <= most)) for number in numbers))
+    if solver.check() != z3.sat:
+        return None
+    case = solver.model()
+    return lambda term: _read(case.eval(term.expr, model_completion=True))
+
+
+def _read(value: Any) -> Any:
+    if z3.is_int_value(value):
+        return value.as_long()
+    if z3.is_bool(value):
+        return z3.is_true(value)
+    sort = value.sort()
+    return next(place for place in range(sort.num_constructors()) if z3.eq(sort.constructor(place)(), value))
+
+
 def text(claim: object) -> str:
     """The claim in SMT-LIB, the same on every run."""
     return _renumbered(lift(claim).sexpr())

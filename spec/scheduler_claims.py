@@ -6,7 +6,7 @@ LEMMAS only carry the proofs.
 
 from __future__ import annotations
 
-from spec.logic import Claim, Job, Property, both, either, every, implies, negate, numbers, some
+from spec.logic import Claim, Job, Property, both, either, every, implies, negate, numbers, some, where
 from spec.scheduler import (
     Phase,
     State,
@@ -175,15 +175,12 @@ def the_earliest_of_the_most_urgent_inherits(s: State, t: State) -> Claim:
     """A job leaves the queue for a slot only if none that waited was more urgent, or as urgent and earlier."""
     waits = queued(s)
     return every(
-        waits,
-        lambda h: implies(
-            is_running(t, h),
-            every(
-                waits,
-                lambda q: either(
-                    s.urgency[q] < s.urgency[h],
-                    both(s.urgency[q] == s.urgency[h], s.ticket[h] <= s.ticket[q]),
-                ),
+        where(waits, lambda h: is_running(t, h)),
+        lambda h: every(
+            waits,
+            lambda q: either(
+                s.urgency[q] < s.urgency[h],
+                both(s.urgency[q] == s.urgency[h], s.ticket[h] <= s.ticket[q]),
             ),
         ),
     )
@@ -285,8 +282,8 @@ def chat_is_never_refused_while_an_image_runs(s: State) -> Claim:
     return implies(
         both(s.size <= s.reserve, some(running(s), lambda r: s.urgency[r] == s.lowest)),
         every(
-            s.jobs,
-            lambda n: implies(s.lowest < s.urgency[n], negate(may_refuse_the_full_queue(s, n))),
+            where(s.jobs, lambda n: both(is_new(s, n), s.lowest < s.urgency[n])),
+            lambda n: negate(may_refuse_the_full_queue(s, n)),
         ),
     )
 

@@ -1,0 +1,78 @@
+"""`python -m model COMMAND`: finds the command, and sees to it that no failure ends in the exit code of a verdict."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import traceback
+from collections.abc import Sequence
+from contextlib import suppress
+from importlib import import_module
+from io import TextIOWrapper
+from typing import Any
+
+from model.exits import HOLDS, INTERNAL, USAGE
+
+COMMANDS = {
+    "prove": "prove that every action of the specification keeps every claim",
+    "simulate": "replay arrivals through the shipped policies, each step held to the specification",
+}
+"""What each command does. Its module, of the same name, has `arguments(parser)` and `run(options)`."""
+
+EXITS = (
+    "exit codes: 0 holds, 1 violated, 2 usage, 3 undetermined, 70 internal error or an output that is closed or full"
+)
+
+
+def main(argv: Sequence[str]) -> int:
+    """Run one command and return its exit code; all that it printed has been written by then."""
+    try:
+        if sys.stdout is None:
+            raise OSError("standard output is closed, expected one to print the result to; open it")
+        if isinstance(sys.stdout, TextIOWrapper):
+            sys.stdout.reconfigure(errors="backslashreplace")
+        code = _command(argv)
+        sys.stdout.flush()
+        return code
+    except KeyboardInterrupt:
+        return 130
+    except Exception:
+        with suppress(Exception):
+            if sys.stderr is not None:
+                sys.stderr.write(f"{traceback.format_exc()}python -m model: internal error, no verdict was reached\n")
+                sys.stderr.flush()
+        return INTERNAL
+
+
+def _command(argv: Sequence[str]) -> int:
+    try:
+        parser = _Parser("python -m model", "The engines that show the two policies right, or where they are wrong.")
+        kind = argparse.ArgumentParser
+        commands = parser.add_subparsers(dest="command", metavar="COMMAND", required=True, parser_class=kind)
+        for name, summary in COMMANDS.items():
+            commands.add_parser(name, help=summary, add_help=False)
+        name = parser.parse_args(argv[:1]).command
+        module = import_module(f"model.{name}")
+        parser = _Parser(f"python -m model {name}", module.__doc__)
+        module.arguments(parser)
+        options = parser.parse_args(argv[1:])
+    except SystemExit as leaving:  # argparse has printed the help, or what is wrong
+        return USAGE if leaving.code else HOLDS
+    return int(module.run(options))
+
+
+class _Parser(argparse.ArgumentParser):
+    def __init__(self, prog: str, description: str | None) -> None:
+        super().__init__(prog, description=description, epilog=EXITS, allow_abbrev=False)
+
+    def print_help(self, file: Any = None) -> None:
+        """As the base class does, but an output that does not take it is an error."""
+        print(self.format_help(), end="", file=file)
+
+
+if __name__ == "__main__":
+    status = main(sys.argv[1:])
+    if status == INTERNAL:
+        os._exit(status)  # what an output did not take would fail once more on the way out, with another exit code
+    sys.exit(status)

@@ -1,0 +1,113 @@
+"""The same arrivals under the shipped policies, every step judged, and first come, first served."""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass
+from functools import partial
+from time import monotonic
+from typing import Any
+
+from impl.autoscale import decide
+from impl.jobs import CAPACITY, Job
+from impl.scheduler import Scheduler
+from model.baseline import FirstComeFirstServed
+from model.conform import Violation
+from model.counterexample import Counterexample
+from model.figures import figures
+from model.simulation import Simulation
+from model.ticks import SECOND
+from model.watch import Watch
+from model.workload import RENDER_RATE, Workload
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """`capacity` and `reserve` in places, `ttl` and `cold_start` in seconds, `tokens_per_second` of one slot.
+
+    A preempted job resumes exactly where it was ("exact"), or after its last whole step ("step").
+    """
+
+    slots: int = 2
+    capacity: int = CAPACITY
+    reserve: int = 2
+    ttl: int = 60
+    cold_start: int = 10
+    tokens_per_second: int = 1_200
+    resume: str = "exact"
+
+
+def compare(workload: Workload, settings: Settings) -> dict[str, Any]:
+    """The offered load, the number of steps judged by what the specification calls them, and the figures of both.
+
+    After a violation there are no figures: the counterexample stands in their place. Only `seconds`, which the judged
+    replay took, differs from one call to the next.
+    """
+    scheduler = partial(Scheduler, settings.slots, capacity=settings.capacity, reserve=settings.reserve)
+    watch = Watch(scheduler())
+    baseline = FirstComeFirstServed(settings.slots, settings.capacity)
+    rates = {"chat": settings.tokens_per_second, "image": RENDER_RATE}
+    simulation = partial(
+        Simulation,
+        settings.slots,
+        rates,
+        ttl=settings.ttl,
+        cold_start=settings.cold_start,
+        exact=settings.resume == "exact",
+    )
+    shipped = simulation(meet=watch.meet, decide=watch.decide)
+    plain = simulation(meet=baseline.meet, decide=decide)
+    counterexample = None
+    begin = monotonic()
+    try:
+        with _progress(workload.jobs) as jobs:
+            shipped.run(jobs)
+        _expect_that_each_ended_once(shipped)
+    except Violation as violation:
+        seconds = monotonic() - begin
+        counterexample = Counterexample.of(violation, watch.history, scheduler)
+    else:
+        seconds = monotonic() - begin
+        plain.run(workload.jobs)
+    return {
+        "settings": asdict(settings),
+        "offered": {
+            kind: {"jobs": len(jobs), "load": _load(jobs, rates[kind] * settings.slots * workload.span)}
+            for kind, jobs in (("chat", workload.chats), ("image", workload.renders))
+        },
+        "judged": {
+            "events": len(watch.history),
+            "as": dict(sorted(watch.actions.items())),
+            "seconds": round(seconds, 3),
+        },
+        "violation": counterexample and counterexample.record(),
+        "shipped": None if counterexample else figures(shipped),
+        "first_come_first_served": None if counterexample else figures(plain),
+    }
+
+
+def _expect_that_each_ended_once(simulation: Simulation) -> None:
+    wrong = [name for name, story in simulation.stories.items() if story.ends != story.admitted]
+    if wrong:
+        detail = f"{len(wrong)} did not end exactly once, {wrong[0]!r} the first of them."
+        raise Violation("the_system_drains", "Without arrivals every job that was admitted ends.", detail)
+
+
+def _load(jobs: list[Job], ticks: int) -> float | None:
+    """The share of all slots that these jobs would keep busy over the span of the arrivals; None if that is 0."""
+    return round(sum(job.work for job in jobs) * SECOND / ticks, 3) if ticks else None
+
+
+@contextmanager
+def _progress(jobs: list[Job]) -> Iterator[Iterable[Job]]:
+    """The jobs, with a bar on a terminal that shows how many were taken."""
+    if sys.stderr is None or not sys.stderr.isatty():
+        yield jobs
+        return
+    from rich.console import Console
+    from rich.progress import Progress
+
+    with Progress(console=Console(stderr=True), transient=True) as bar:
+        yield bar.track(jobs, description="judging every step")

@@ -1,0 +1,50 @@
+"""The shipped policies under observation: whatever they do is held to the specification at once."""
+
+from __future__ import annotations
+
+from collections import Counter
+from typing import NamedTuple
+
+from impl.autoscale import Action, decide
+from impl.jobs import Outcome, Policy, by_priority
+from impl.scheduler import Scheduler
+from model.conform import Monitor, judge_decision
+from model.events import Event, apply
+
+
+class Decision(NamedTuple):
+    """What `decide` was asked: warm and demand 0 or 1, idle and ttl in seconds; and what it answered."""
+
+    warm: int
+    demand: int
+    idle: int
+    ttl: int
+    action: Action
+
+
+class Watch:
+    """A scheduler and the autoscale policy, each of their steps judged as it is taken: Violation ends the run.
+
+    `history` holds every event and every decision so far, the one that was wrong last; `actions` counts what the
+    specification calls them.
+    """
+
+    def __init__(self, scheduler: Scheduler, *, urgency: Policy = by_priority) -> None:
+        self.history: list[Event | Decision] = []
+        self.actions: Counter[str] = Counter()
+        self._scheduler = scheduler
+        self._monitor = Monitor(scheduler.snapshot(), urgency=urgency)
+
+    def meet(self, event: Event) -> Outcome:
+        """Let the scheduler meet the event. Raises Violation."""
+        self.history.append(event)
+        outcome = apply(self._scheduler, event)
+        self.actions[self._monitor.judge(event, outcome, self._scheduler.snapshot())] += 1
+        return outcome
+
+    def decide(self, warm: int, demand: int, idle: int, ttl: int) -> Action:
+        """Ask the autoscale policy. Raises Violation."""
+        action = decide(warm, demand, idle, ttl)
+        self.history.append(Decision(warm, demand, idle, ttl, action))
+        self.actions[judge_decision(warm, demand, idle, ttl, action)] += 1
+        return action
