@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from copy import copy
 from dataclasses import replace
 from enum import IntEnum
 from itertools import chain
@@ -176,6 +177,12 @@ class Monitor:
         self._lowest: Any = min((entry.urgency for entry in live), default=None)
         self.state = observe(snapshot, self._served, self._lowest)
         settle(broken(claims.ALWAYS, (self.state,), "", ()))
+
+    def copy(self) -> Monitor:
+        """Another one that goes on from here."""
+        other = copy(self)
+        other._served = dict(self._served)
+        return other
 
     def judge(self, event: Event, outcome: Outcome, after: Snapshot) -> str:
         """The name of the action that the step was; Violation if it was none, or broke a claim."""

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from functools import reduce, singledispatch
+from functools import singledispatch
 from typing import Any, Generic, Protocol, TypeAlias, TypeVar
 
 K = TypeVar("K")
@@ -88,17 +88,23 @@ def _(condition: bool, then: Any, otherwise: Any) -> Any:
 
 def both(*claims: Claim) -> Claim:
     """All the claims hold."""
-    return reduce(lambda left, right: ite(left, right, False), claims)
+    joined: Claim = True
+    for claim in claims:
+        joined = claim if joined is True else False if joined is False else ite(joined, claim, False)
+    return joined
 
 
 def either(*claims: Claim) -> Claim:
     """At least one of the claims holds."""
-    return reduce(lambda left, right: ite(left, True, right), claims)
+    joined: Claim = False
+    for claim in claims:
+        joined = claim if joined is False else True if joined is True else ite(joined, True, claim)
+    return joined
 
 
 def implies(premise: Claim, conclusion: Claim) -> Claim:
     """The conclusion holds wherever the premise does."""
-    return ite(premise, conclusion, True)
+    return conclusion if premise is True else True if premise is False else ite(premise, conclusion, True)
 
 
 def at_most_one(*claims: Claim) -> Claim:

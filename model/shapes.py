@@ -1,0 +1,202 @@
+"""States of the shipped scheduler up to the names of its jobs, and every step that it takes from each.
+
+Jobs of one kind differ by name alone, and the scheduler must not look at names, tickets or run numbers except for their
+order. So a step is taken once for each *shape* (which kinds sit where, with how much work left), by the shipped code on
+a restored snapshot, and held to the specification; that it is the same step under other names is not assumed but
+tried, with other names and numbers, at every shape.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field, replace
+from typing import Any, NamedTuple
+
+from impl.jobs import Job, Lease, Policy, RequestId, Running, Snapshot, Waiting, by_priority
+from impl.scheduler import Scheduler
+from model.conform import Monitor, Violation, nonconforming
+from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+
+ACTIONS = ("admit", "complete", "cancel", "progress", "restart", "stale", "duplicate", "nothing")
+"""What may happen: `stale` is a late report, `duplicate` an arrival under a live name, `nothing` a cancel of nobody."""
+
+
+class Entry(NamedTuple):
+    """A job of a shape: the place of its kind in the list of kinds, and the steps that remain."""
+
+    kind: int
+    remaining: int
+
+
+class Shape(NamedTuple):
+    """`slots` has an entry a slot (None: free), `queue` is in ticket order."""
+
+    slots: tuple[Entry | None, ...]
+    queue: tuple[Entry, ...]
+
+
+class Label(NamedTuple):
+    """An event of a shape: `place` is that of its job among the running ones in slot order, then the waiting ones;
+    `number` the kind of a newcomer, or steps."""
+
+    action: str
+    place: int = -1
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Move:
+    """What an event does to a shape: which shape follows, where each of its jobs was before (a newcomer is the place
+    behind the last), and what the specification calls the step. After a violation nothing follows."""
+
+    label: Label
+    after: Shape
+    places: tuple[int, ...]
+    action: str
+    violation: Violation | None = None
+
+
+@dataclass(frozen=True)
+class Setting:
+    """A finite instance: how many slots and places, and which kinds of jobs may come under which urgency."""
+
+    slots: int
+    kinds: tuple[Job, ...]
+    capacity: int = 64
+    reserve: int | None = None
+    actions: tuple[str, ...] = ACTIONS
+    urgency: Policy = by_priority
+    scheduler: type[Scheduler] = field(default=Scheduler)
+
+    def fresh(self) -> Scheduler:
+        """A scheduler that nothing has happened to."""
+        return self.scheduler(self.slots, capacity=self.capacity, reserve=self.reserve, urgency=self.urgency)
+
+    def moves(self, shape: Shape, *, arrivals: bool) -> Iterator[Move]:
+        """Every step of the shipped code from the shape: its arrivals, or all others."""
+        plain, other = _Naming(self, shape, range), _Naming(self, shape, _odd_names)
+        for label in self._arrivals(shape) if arrivals else self._labels(shape):
+            move = plain.move(label)
+            if move.violation is None and other.taken(label) != (move.after, move.places):
+                wrong = nonconforming(f"{label.action} does another thing when the jobs have other names or numbers.")
+                move = replace(move, violation=wrong)
+            yield move
+
+    def _labels(self, shape: Shape) -> Iterator[Label]:
+        running = [entry for entry in shape.slots if entry is not None]
+        everyone = range(len(running) + len(shape.queue))
+        labels = {
+            "complete": [Label("complete", place) for place in range(len(running))],
+            "cancel": [Label("cancel", place) for place in everyone],
+            "progress": [
+                Label("progress", place, steps)
+                for place, entry in enumerate(running)
+                for steps in {0, 1, entry.remaining, entry.remaining + 1}
+            ],
+            "restart": [Label("restart")],
+            "stale": [Label("stale", place, steps) for place in everyone for steps in (0, 1)],
+            "duplicate": [Label("duplicate", place) for place in everyone],
+            "nothing": [Label("nothing")],
+        }
+        for action, its_own in labels.items():
+            if action in self.actions:
+                yield from its_own
+
+    def _arrivals(self, shape: Shape) -> Iterator[Label]:
+        if "admit" in self.actions:
+            place = sum(entry is not None for entry in shape.slots) + len(shape.queue)
+            yield from (Label("admit", place, kind) for kind in range(len(self.kinds)))
+
+
+def _odd_names(count: int) -> Sequence[RequestId]:
+    """Names that sort against the order of the places."""
+    return [f"j{count - place:03}" for place in range(count)]
+
+
+class _Naming:
+    """The jobs of a shape under certain names, and what the shipped code does with them."""
+
+    def __init__(self, setting: Setting, shape: Shape, names: Any) -> None:
+        self.setting = setting
+        members = [*filter(None, shape.slots), *shape.queue]
+        self.names: list[RequestId] = list(names(len(members) + 1))
+        stretch = 1 if names is range else 3
+        jobs = [replace(setting.kinds[entry.kind], request_id=self.names[place]) for place, entry in enumerate(members)]
+        self.kind_of = {job.request_id: entry.kind for job, entry in zip(jobs, members, strict=True)}
+        entries = iter(zip(jobs, members, strict=True))
+        running: list[Running | None] = []
+        for slot, seat in enumerate(shape.slots):
+            if seat is None:
+                running.append(None)
+            else:
+                job, entry = next(entries)
+                run = (len(shape.slots) - slot if stretch > 1 else slot) * stretch
+                running.append(Running(job, setting.urgency(job), entry.remaining, slot, run))
+        queue = tuple(
+            Waiting(job, setting.urgency(job), entry.remaining, ticket * stretch)
+            for ticket, (job, entry) in enumerate(entries)
+        )
+        reserve = setting.slots if setting.reserve is None else setting.reserve
+        last = stretch * (len(shape.slots) + 1)
+        self._monitor: Monitor | None = None
+        self.before = Snapshot(setting.capacity, reserve, tuple(running), queue, len(queue), last, stretch * len(queue))
+
+    def move(self, label: Label) -> Move:
+        """What the event does, held to the specification."""
+        event = self.event(label)
+        try:
+            scheduler = self.setting.scheduler.restore(self.before, urgency=self.setting.urgency)
+            outcome = apply(scheduler, event)
+            after = scheduler.snapshot()
+            action = self.monitor().judge(event, outcome, after)
+        except Violation as violation:
+            return Move(label, Shape((), ()), (), "", violation)
+        except Exception as error:  # whatever a broken scheduler raises is a finding
+            return Move(label, Shape((), ()), (), "", nonconforming(f"It raised {error!r}."))
+        shape, places = self.read(label, after)
+        return Move(label, shape, places, action)
+
+    def monitor(self) -> Monitor:
+        """One that has judged the shape itself, and nothing since."""
+        if self._monitor is None:
+            self._monitor = Monitor(self.before, urgency=self.setting.urgency)
+        return self._monitor.copy()
+
+    def taken(self, label: Label) -> tuple[Shape, tuple[int, ...]] | None:
+        """What the event does; None if the code raises."""
+        try:
+            scheduler = self.setting.scheduler.restore(self.before, urgency=self.setting.urgency)
+            apply(scheduler, self.event(label))
+            return self.read(label, scheduler.snapshot())
+        except Exception:
+            return None
+
+    def read(self, label: Label, after: Snapshot) -> tuple[Shape, tuple[int, ...]]:
+        """The shape of a snapshot, and where each of its jobs was before."""
+        newcomer = label.number if label.action == "admit" else -1
+        place = {name: index for index, name in enumerate(self.names)}
+
+        def entry(of: Running | Waiting) -> Entry:
+            return Entry(self.kind_of.get(of.job.request_id, newcomer), of.remaining)
+
+        shape = Shape(tuple(run and entry(run) for run in after.running), tuple(map(entry, after.queue)))
+        live: list[Running | Waiting] = [*filter(None, after.running), *after.queue]
+        return shape, tuple(place[of.job.request_id] for of in live)
+
+    def event(self, label: Label) -> Event:
+        """The event under these names."""
+        name = self.names[label.place]
+        lease = next((run.lease for run in self.before.running if run and run.job.request_id == name), None)
+        match label.action:
+            case "admit" | "duplicate":
+                return Admit(replace(self.setting.kinds[label.number], request_id=name))
+            case "complete" if lease is not None:
+                return Complete(lease)
+            case "progress" if lease is not None:
+                return Progress(lease, label.number)
+            case "stale":
+                late = Lease(lease.slot if lease else 0, name, -1)
+                return Progress(late, label.number) if label.number else Complete(late)
+            case "cancel" | "nothing":
+                return Cancel(name)
+        return Restart()
