@@ -64,6 +64,8 @@ def check_lease(lease: Any) -> Lease:
     if not isinstance(lease, Lease):
         reject("lease", lease, "an impl.jobs.Lease, as a placement returned it")
     check_id(lease.request_id)
+    check_int("slot", lease.slot)
+    check_int("run", lease.run)
     return lease
 
 
@@ -92,12 +94,15 @@ def check_snapshot(snapshot: Any) -> Snapshot:
     """A state the scheduler can be in, with its urgencies in the core's form."""
     if not isinstance(snapshot, Snapshot):
         reject("snapshot", snapshot, "an impl.jobs.Snapshot")
+    _check_kind("running", snapshot.running, Running, type(None))
+    _check_kind("queue", snapshot.queue, Waiting)
     check_size(len(snapshot.running), snapshot.capacity, snapshot.reserve)
+    check_int("waiting", snapshot.waiting, 0)
     running = [run for run in snapshot.running if run is not None]
     _check_entries(running, list(snapshot.queue))
-    for run in running:
-        if snapshot.running[check_int("slot", run.slot, 0) % len(snapshot.running)] is not run:
-            reject("slot", run.slot, f"the place of {run.job.request_id!r} in the list of slots")
+    for slot, run in enumerate(snapshot.running):
+        if run is not None and check_int("slot", run.slot, 0) != slot:
+            reject("slot", run.slot, f"{slot}, the place of {run.job.request_id!r} in the list of slots")
     runs = sorted(check_int("run", run.run, 0) for run in running)
     tickets = [check_int("ticket", entry.ticket, 0) for entry in snapshot.queue]
     for name, numbers, bound in (("run", runs, snapshot.next_run), ("ticket", tickets, snapshot.next_ticket)):
@@ -117,12 +122,16 @@ def check_snapshot(snapshot: Any) -> Snapshot:
     )
 
 
+def _check_kind(name: str, entries: Any, *kinds: type) -> None:
+    if not isinstance(entries, tuple) or not all(isinstance(entry, kinds) for entry in entries):
+        reject(name, entries, f"a tuple of {' or '.join(kind.__name__ for kind in kinds)}")
+
+
 def _check_entries(running: list[Running], queue: list[Waiting]) -> None:
     ids = set()
     kinds = set()
-    for entry in (*running, *queue):
-        if not isinstance(entry, (Running, Waiting)):
-            reject("an entry of the snapshot", entry, "a Running or a Waiting")
+    entries: list[Running | Waiting] = [*running, *queue]
+    for entry in entries:
         check_job(entry.job)
         if check_int("remaining", entry.remaining, 0) > entry.job.work:
             reject("remaining", entry.remaining, f"at most the work of the job, {entry.job.work}")

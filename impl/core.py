@@ -167,11 +167,20 @@ class Core:
             heappop(self._victims)
 
     def _compact(self) -> None:
-        if len(self._victims) > 2 * len(self._slot_of) + 8 or len(self._heirs) > 2 * len(self._queue) + 8:
-            self._index()
+        if len(self._victims) > 2 * len(self._slot_of) + 8:
+            self._index_victims()
+        if len(self._heirs) > 2 * len(self._queue) + 8:
+            self._index_heirs()
 
     def _index(self) -> None:
-        self._victims = [(run.urgency, run.slot, run.run) for run in filter(None, self._slots)]
-        self._heirs = [(-entry.urgency, entry.ticket, entry.job.request_id) for entry in self._queue.values()]
+        self._index_victims()
+        self._index_heirs()
+
+    def _index_victims(self) -> None:
+        runs = filter(None, map(self._slots.__getitem__, self._slot_of.values()))
+        self._victims = [(run.urgency, run.slot, run.run) for run in runs]
         heapify(self._victims)
+
+    def _index_heirs(self) -> None:
+        self._heirs = [(-entry.urgency, entry.ticket, entry.job.request_id) for entry in self._queue.values()]
         heapify(self._heirs)

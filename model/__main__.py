@@ -15,7 +15,9 @@ from typing import Any
 from model.exits import HOLDS, INTERNAL, USAGE
 
 COMMANDS = {
+    "explore": "explore every history of the shipped scheduler on a finite instance",
     "prove": "prove that every action of the specification keeps every claim",
+    "table": "what the shipped functions or a policy do on every input, in words, and judged",
     "simulate": "replay arrivals through the shipped policies, each step held to the specification",
 }
 """What each command does. Its module, of the same name, has `arguments(parser)` and `run(options)`."""

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
 from copy import copy
 from dataclasses import replace
 from enum import IntEnum
-from itertools import chain
+from itertools import chain, pairwise
 from typing import Any, TypeAlias
 
 from impl.jobs import (
     Cancelled,
     Ended,
+    Job,
     Lease,
     Nothing,
     Outcome,
@@ -21,13 +23,14 @@ from impl.jobs import (
     Queued,
     Reason,
     Refused,
+    RequestId,
     Restarted,
     Snapshot,
     Stale,
     by_priority,
 )
 from model.events import Admit, Cancel, Complete, Event, Progress, Restart
-from model.observe import key, observe, with_a_stranger, with_one_that_left
+from model.observe import Seen, key, observe, with_a_stranger, with_one_that_left
 from spec import autoscale
 from spec import scheduler_claims as claims
 from spec.logic import Action, Finite, Property
@@ -102,13 +105,15 @@ def action_of(s: State, event: Event, outcome: Outcome) -> tuple[str, tuple[Any,
     raise nonconforming(f"{outcome} is no answer to {event}.")
 
 
-def lies(s: State, t: State, event: Event, outcome: Outcome) -> Iterator[str]:
-    """What the outcome says that is not so in the states before and after."""
+def lies(s: State, t: State, event: Event, outcome: Outcome, jobs: Mapping[RequestId, Job]) -> Iterator[str]:
+    """What the outcome says that is not so in the states before and after; `jobs` are those that were admitted."""
     leases: tuple[Lease, ...] = ()
     match outcome:
         case Placed(lease, preempted):
             leases = (lease,)
-            if preempted is not None and s.work[key(preempted.request_id)] != preempted.work:
+            if isinstance(event, Admit) and lease.request_id != event.job.request_id:
+                yield f"{lease} is not the lease of the newcomer"
+            if preempted is not None and jobs.get(preempted.request_id) != preempted:
                 yield f"{preempted} is not the job that was preempted"
         case Ended(request_id, heir) | Cancelled(request_id, heir):
             leases = (heir,) if heir else ()
@@ -155,6 +160,18 @@ def differences(meant: State, found: State) -> Iterator[str]:
                 yield f"{name} of slot {slot} is {getattr(found, name)[slot]}, expected {getattr(meant, name)[slot]}"
 
 
+def misstated(after: Snapshot, jobs: Mapping[RequestId, Job]) -> Iterator[str]:
+    """What a snapshot says that cannot be, whatever the state is: `jobs` are those that were admitted."""
+    for slot, run in enumerate(after.running):
+        if run is not None and run.slot != slot:
+            yield f"the run in slot {slot} says that it is in slot {run.slot}"
+    if any(first.ticket >= second.ticket for first, second in pairwise(after.queue)):
+        yield "the queue is not in the order of its tickets"
+    for entry in (*after.running, *after.queue):
+        if entry is not None and jobs.get(entry.job.request_id) != entry.job:
+            yield f"{entry.job} is not the job that was admitted"
+
+
 def broken(properties: Iterable[Property], states: tuple[State, ...], action: str, about: tuple[Any, ...]) -> Wrongs:
     """The properties that do not hold of the states: of one, of two, or of two and the first argument of the action."""
     for each in properties:
@@ -167,47 +184,70 @@ def broken(properties: Iterable[Property], states: tuple[State, ...], action: st
 class Monitor:
     """Holds a scheduler to the specification, step by step, from a first snapshot on.
 
-    What each job was served is booked here from the accepted events alone, and never read from the scheduler.
+    What each job was served is booked here from the accepted events alone, and never read from the scheduler. `before`
+    is the state from which the last step was judged, its newcomer included, and `state` the one after. `owed` are a
+    policy's own claims of every state. What it `waives` is judged too, and counted in `waived` when it is broken, but
+    raises nothing.
     """
 
-    def __init__(self, snapshot: Snapshot, *, urgency: Policy = by_priority) -> None:
+    def __init__(
+        self,
+        snapshot: Snapshot,
+        *,
+        urgency: Policy = by_priority,
+        owed: tuple[Property, ...] = (),
+        waives: frozenset[str] = frozenset(),
+    ) -> None:
         self._urgency = urgency
+        self._owed = owed
+        self._waives = waives
+        self.waived: Counter[str] = Counter()
         live = [entry for entry in (*snapshot.running, *snapshot.queue) if entry is not None]
+        self._jobs: dict[RequestId, Job] = {entry.job.request_id: entry.job for entry in live}
         self._served: dict[Any, int] = {entry.job.request_id: entry.job.work - entry.remaining for entry in live}
         self._lowest: Any = min((entry.urgency for entry in live), default=None)
-        self.state = observe(snapshot, self._served, self._lowest)
-        settle(broken(claims.ALWAYS, (self.state,), "", ()))
+        self.state = self.before = observe(snapshot, self._served, self._lowest)
+        self._settle(broken(claims.ALWAYS + owed, (self.state,), "", ()))
 
     def copy(self) -> Monitor:
         """Another one that goes on from here."""
         other = copy(self)
         other._served = dict(self._served)
+        other._jobs = dict(self._jobs)
+        other.waived = Counter(self.waived)
         return other
 
     def judge(self, event: Event, outcome: Outcome, after: Snapshot) -> str:
         """The name of the action that the step was; Violation if it was none, or broke a claim."""
-        s = self._met(event)
+        s = self.before = self._met(event)
         action, about = action_of(s, event, outcome)
         self._book(s, event, outcome)
         t = observe(after, self._served, self._lowest)
         gone = outcome.request_id if isinstance(outcome, Ended | Cancelled) else None
         if gone is not None and key(gone) not in t.jobs:
             t = with_one_that_left(t, s, gone, Phase.ENDED if isinstance(outcome, Ended) else Phase.CANCELLED)
-        settle(
+        self._settle(
             chain(
                 broken(claims.STEPS, (s, t), action, about),
-                broken(claims.ALWAYS, (t,), action, about),
+                broken(claims.ALWAYS + self._owed, (t,), action, about),
                 broken(claims.THEOREMS, (s,), action, about),
                 self._nonconforming(s, t, event, outcome, action, about),
+                (nonconforming(f"After {action}{about}: {wrong}.") for wrong in misstated(after, self._jobs)),
             )
         )
         if gone is not None:
             self._served.pop(gone, None)
+            self._jobs.pop(gone, None)
             t = replace(t, jobs=Finite(job for job in t.jobs if job != key(gone)))
         self.state = t
         return action
 
-    def _met(self, event: Event) -> State:
+    def _settle(self, wrongs: Iterable[Violation]) -> None:
+        found = list(wrongs)
+        self.waived.update(wrong.claim for wrong in found if wrong.claim in self._waives)
+        settle(wrong for wrong in found if wrong.claim not in self._waives)
+
+    def _met(self, event: Event) -> Seen:
         """The state before, with the newcomer in it if the event brings one."""
         if not isinstance(event, Admit) or is_live(self.state, key(event.job.request_id)):
             return self.state
@@ -219,6 +259,7 @@ class Monitor:
         match event, outcome:
             case Admit(job), Placed() | Queued():
                 self._served[job.request_id] = 0
+                self._jobs[job.request_id] = job
             case Progress(lease, steps), Progressed():
                 self._served[lease.request_id] = self._served.get(lease.request_id, 0) + steps
             case Complete(lease), Ended():
@@ -230,7 +271,7 @@ class Monitor:
     ) -> Wrongs:
         if not ACTIONS[action].guard(s, *about):
             yield nonconforming(f"{action}{about} may not happen here.")
-        wrong = [*lies(s, t, event, outcome), *differences(ACTIONS[action].step(s, *about), t)]
+        wrong = [*lies(s, t, event, outcome, self._jobs), *differences(ACTIONS[action].step(s, *about), t)]
         if wrong:
             yield nonconforming(f"After {action}{about}: {'; '.join(wrong)}.")
 

@@ -3,12 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from math import inf
 from typing import Any
 
 from impl.jobs import Job, RequestId, Running, Snapshot, Waiting
 from spec.logic import Finite, Table
+from spec.logic import Job as SpecJob
 from spec.scheduler import Phase, State
+
+
+@dataclass(frozen=True)
+class Seen(State):
+    """A state of the specification with what it says nothing of but a policy's own claims may: `arrived` and `deadline`
+    of each job, in ticks; a job without a deadline has one that never comes."""
+
+    arrived: Table[SpecJob, int]
+    deadline: Table[SpecJob, float]
 
 
 def key(value: RequestId) -> Any:
@@ -16,7 +27,7 @@ def key(value: RequestId) -> Any:
     return value
 
 
-def observe(snapshot: Snapshot, served: Mapping[RequestId, int], lowest: Any) -> State:
+def observe(snapshot: Snapshot, served: Mapping[RequestId, int], lowest: Any) -> Seen:
     """The live jobs of the snapshot with the steps `served` to each, which the checker keeps itself.
 
     The tables that only the proofs need are empty; `lowest_running` counts the running jobs of urgency `lowest`.
@@ -40,6 +51,8 @@ def observe(snapshot: Snapshot, served: Mapping[RequestId, int], lowest: Any) ->
         urgency=Table({entry.job.request_id: entry.urgency for entry in live}, lowest),
         priority=Table({entry.job.request_id: entry.job.priority for entry in live}, 0),
         work=Table({entry.job.request_id: entry.job.work for entry in live}, 0),
+        arrived=Table({entry.job.request_id: entry.job.arrived for entry in live}, 0),
+        deadline=Table({entry.job.request_id: ticks(entry.job.deadline) for entry in live}, inf),
         phase=Table(phase, Phase.NEW),
         slot=Table({run.job.request_id: slot for slot, run in enumerate(snapshot.running) if run}, -1),
         run=Table({run.job.request_id: run.run for run in running}, -1),
@@ -59,23 +72,30 @@ def observe(snapshot: Snapshot, served: Mapping[RequestId, int], lowest: Any) ->
         rank=Table({}, -1),
         ranked=Table({}, -1),
     )
-    return State(**fields)
+    return Seen(**fields)
 
 
-def with_a_stranger(state: State, job: Job, urgency: Any) -> State:
+def ticks(deadline: int | None) -> float:
+    """A deadline as a number."""
+    return inf if deadline is None else deadline
+
+
+def with_a_stranger(state: Seen, job: Job, urgency: Any) -> Seen:
     """The same state with one more job, which is new."""
     name = key(job.request_id)
     return replace(
         state,
         jobs=Finite((*state.jobs, name)),
         phase=state.phase.put(name, Phase.NEW),
-        urgency=state.urgency.put(name, urgency),
+        urgency=Table({**state.urgency.entries, name: urgency}, urgency),
         priority=state.priority.put(name, job.priority),
         work=state.work.put(name, job.work),
+        arrived=state.arrived.put(name, job.arrived),
+        deadline=state.deadline.put(name, ticks(job.deadline)),
     )
 
 
-def with_one_that_left(state: State, before: State, request_id: RequestId, phase: Phase) -> State:
+def with_one_that_left(state: Seen, before: Seen, request_id: RequestId, phase: Phase) -> Seen:
     """The same state with one more job, which has just ended or was cancelled."""
     name = key(request_id)
     return replace(
@@ -85,4 +105,6 @@ def with_one_that_left(state: State, before: State, request_id: RequestId, phase
         urgency=state.urgency.put(name, before.urgency[name]),
         priority=state.priority.put(name, before.priority[name]),
         work=state.work.put(name, before.work[name]),
+        arrived=state.arrived.put(name, before.arrived[name]),
+        deadline=state.deadline.put(name, before.deadline[name]),
     )

@@ -16,6 +16,7 @@ from impl.jobs import Job, Lease, Policy, RequestId, Running, Snapshot, Waiting,
 from impl.scheduler import Scheduler
 from model.conform import Monitor, Violation, nonconforming
 from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+from spec.logic import Property
 
 ACTIONS = ("admit", "complete", "cancel", "progress", "restart", "stale", "duplicate", "nothing")
 """What may happen: `stale` is a late report, `duplicate` an arrival under a live name, `nothing` a cancel of nobody."""
@@ -54,11 +55,17 @@ class Move:
     places: tuple[int, ...]
     action: str
     violation: Violation | None = None
+    waived: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True)
 class Setting:
-    """A finite instance: how many slots and places, and which kinds of jobs may come under which urgency."""
+    """A finite instance: how many slots and places, and which kinds of jobs may come under which urgency.
+
+    With `every_order` and one kind, a newcomer may have any level among those of the live jobs: each of theirs, or one
+    between, above or below. Then the kind of an entry is its rank among the live, and of a newcomer its place among the
+    ranks and the gaps: 0 below all, 1 equal to the lowest, 2 between the lowest and the next, and so on.
+    """
 
     slots: int
     kinds: tuple[Job, ...]
@@ -67,6 +74,19 @@ class Setting:
     actions: tuple[str, ...] = ACTIONS
     urgency: Policy = by_priority
     scheduler: type[Scheduler] = field(default=Scheduler)
+    every_order: bool = False
+    owed: tuple[Property, ...] = ()
+    waives: frozenset[str] = frozenset()
+
+    def job(self, kind: int, name: RequestId, *, newcomer: bool = False) -> Job:
+        """A job of that kind under that name."""
+        if self.every_order:
+            return replace(self.kinds[0], request_id=name, priority=kind if newcomer else 2 * kind + 1)
+        return replace(self.kinds[kind], request_id=name)
+
+    def monitor(self, snapshot: Snapshot) -> Monitor:
+        """One that holds the scheduler to the specification from the snapshot on, and to what the policy owes."""
+        return Monitor(snapshot, urgency=self.urgency, owed=self.owed, waives=self.waives)
 
     def fresh(self) -> Scheduler:
         """A scheduler that nothing has happened to."""
@@ -105,7 +125,9 @@ class Setting:
     def _arrivals(self, shape: Shape) -> Iterator[Label]:
         if "admit" in self.actions:
             place = sum(entry is not None for entry in shape.slots) + len(shape.queue)
-            yield from (Label("admit", place, kind) for kind in range(len(self.kinds)))
+            live = {entry.kind for entry in (*shape.slots, *shape.queue) if entry is not None}
+            kinds = 2 * len(live) + 1 if self.every_order else len(self.kinds)
+            yield from (Label("admit", place, kind) for kind in range(kinds))
 
 
 def _odd_names(count: int) -> Sequence[RequestId]:
@@ -121,7 +143,7 @@ class _Naming:
         members = [*filter(None, shape.slots), *shape.queue]
         self.names: list[RequestId] = list(names(len(members) + 1))
         stretch = 1 if names is range else 3
-        jobs = [replace(setting.kinds[entry.kind], request_id=self.names[place]) for place, entry in enumerate(members)]
+        jobs = [setting.job(entry.kind, self.names[place]) for place, entry in enumerate(members)]
         self.kind_of = {job.request_id: entry.kind for job, entry in zip(jobs, members, strict=True)}
         entries = iter(zip(jobs, members, strict=True))
         running: list[Running | None] = []
@@ -148,18 +170,19 @@ class _Naming:
             scheduler = self.setting.scheduler.restore(self.before, urgency=self.setting.urgency)
             outcome = apply(scheduler, event)
             after = scheduler.snapshot()
-            action = self.monitor().judge(event, outcome, after)
+            monitor = self.monitor()
+            action = monitor.judge(event, outcome, after)
         except Violation as violation:
             return Move(label, Shape((), ()), (), "", violation)
         except Exception as error:  # whatever a broken scheduler raises is a finding
             return Move(label, Shape((), ()), (), "", nonconforming(f"It raised {error!r}."))
         shape, places = self.read(label, after)
-        return Move(label, shape, places, action)
+        return Move(label, shape, places, action, waived=tuple(monitor.waived))
 
     def monitor(self) -> Monitor:
         """One that has judged the shape itself, and nothing since."""
         if self._monitor is None:
-            self._monitor = Monitor(self.before, urgency=self.setting.urgency)
+            self._monitor = self.setting.monitor(self.before)
         return self._monitor.copy()
 
     def taken(self, label: Label) -> tuple[Shape, tuple[int, ...]] | None:
@@ -176,11 +199,14 @@ class _Naming:
         newcomer = label.number if label.action == "admit" else -1
         place = {name: index for index, name in enumerate(self.names)}
 
+        live: list[Running | Waiting] = [*filter(None, after.running), *after.queue]
+        ranks = {level: rank for rank, level in enumerate(sorted({of.job.priority for of in live}))}
+
         def entry(of: Running | Waiting) -> Entry:
-            return Entry(self.kind_of.get(of.job.request_id, newcomer), of.remaining)
+            kind = ranks[of.job.priority] if self.setting.every_order else self.kind_of.get(of.job.request_id, newcomer)
+            return Entry(kind, of.remaining)
 
         shape = Shape(tuple(run and entry(run) for run in after.running), tuple(map(entry, after.queue)))
-        live: list[Running | Waiting] = [*filter(None, after.running), *after.queue]
         return shape, tuple(place[of.job.request_id] for of in live)
 
     def event(self, label: Label) -> Event:
@@ -189,7 +215,7 @@ class _Naming:
         lease = next((run.lease for run in self.before.running if run and run.job.request_id == name), None)
         match label.action:
             case "admit" | "duplicate":
-                return Admit(replace(self.setting.kinds[label.number], request_id=name))
+                return Admit(self.setting.job(label.number, name, newcomer=True))
             case "complete" if lease is not None:
                 return Complete(lease)
             case "progress" if lease is not None:

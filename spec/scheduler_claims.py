@@ -208,6 +208,14 @@ def what_was_admitted_stays_fixed(s: State, t: State) -> Claim:
     )
 
 
+def no_live_job_vanishes(s: State, t: State) -> Claim:
+    """A live job is live after the step too, or it has ended or was cancelled."""
+    return every(
+        live(s),
+        lambda j: either(is_live(t, j), t.phase[j] == Phase.ENDED, t.phase[j] == Phase.CANCELLED),
+    )
+
+
 # Of some actions
 
 
@@ -404,6 +412,7 @@ ASSUMED = (
 )
 
 STEPS = (
+    Property(no_live_job_vanishes, a_preemption_happens),
     Property(only_strictly_less_urgent_work_is_preempted, a_preemption_happens),
     Property(the_least_urgent_running_job_is_the_victim, a_victim_had_a_peer),
     Property(nothing_is_preempted_while_a_slot_is_free, a_preemption_happens),
