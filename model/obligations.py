@@ -107,6 +107,7 @@ def _of(machine: Machine, action: Action, kept: list[Property], obeyed: list[Pro
         claim = each.claim(t)
         untouched = terms.text(before[each]) == terms.text(claim)
         yield _obligation(machine, action.name, each, [before[each]] if untouched else premises, claim)
+    premises = [*(before[each] for each in machine.assumed + machine.always), guard, *map(terms.Term, defined)]
     for each in obeyed:
         yield _obligation(machine, action.name, each, premises, each.claim(s, t, *arguments[: bool(each.about)]))
 
