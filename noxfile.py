@@ -53,6 +53,20 @@ def prove(session: nox.Session) -> None:
 
 
 @nox.session
+def explore(session: nox.Session) -> None:
+    """Every history of the shipped scheduler on a finite instance; arguments go to `python -m model explore`."""
+    install(session, "suite")
+    session.run("python", "-m", "model", "explore", *session.posargs)
+
+
+@nox.session
+def fuzz(session: nox.Session) -> None:
+    """Random histories of the shipped scheduler; arguments after -- go to `python -m model fuzz`."""
+    install(session, "suite")
+    session.run("python", "-m", "model", "fuzz", *session.posargs)
+
+
+@nox.session
 def simulate(session: nox.Session) -> None:
     """The bundled arrivals through the shipped code; arguments after -- go to `python -m model simulate`."""
     install(session, "suite")
@@ -61,9 +75,14 @@ def simulate(session: nox.Session) -> None:
 
 @nox.session
 def verify(session: nox.Session) -> None:
-    """The main job: gates, proofs, histories of the shipped code, planted bugs, and the bundled simulation."""
+    """The main job: gates, proofs, every small history and many random ones, planted bugs, the bundled simulation."""
     install(session, "tests")
+    model = ("python", "-m", "model")
     session.run("python", "-m", "impl", "gate")
-    session.run("python", "-m", "model", "prove")
-    session.run("python", "-m", "pytest", "-q", "-n", "2", "tests/test_scheduler_machine.py", "tests/test_conform.py")
-    session.run("python", "-m", "model", "simulate")
+    session.run(*model, "prove")
+    session.run(*model, "explore", "--slots", "2", "--jobs", "7", "--levels", "3", "--actions", "admit,complete")
+    session.run(*model, "explore", "--slots", "2", "--jobs", "4", "--levels", "2", "--capacity", "1")
+    session.run(*model, "fuzz", "--profile", "ci")
+    session.run("python", "-m", "pytest", "-q", "-n", "2", "tests/test_conform.py", "tests/test_must_fail_specs.py")
+    session.run(*model, "simulate")
+    session.run(*model, "simulate", "--ttl", "3")

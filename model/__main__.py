@@ -16,6 +16,7 @@ from model.exits import HOLDS, INTERNAL, USAGE
 
 COMMANDS = {
     "explore": "explore every history of the shipped scheduler on a finite instance",
+    "fuzz": "random histories of the shipped scheduler, each step held to the specification",
     "prove": "prove that every action of the specification keeps every claim",
     "table": "what the shipped functions or a policy do on every input, in words, and judged",
     "simulate": "replay arrivals through the shipped policies, each step held to the specification",

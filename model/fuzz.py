@@ -1,195 +1,171 @@
-"""Random events for the shipped scheduler, each of its steps held to the specification."""
+"""`python -m model fuzz`: random histories of the shipped code, late, doubled and same-instant events among them, each
+step held to the specification. Hypothesis generates and shrinks them."""
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable
-from dataclasses import replace
-from typing import Any, ClassVar
+import argparse
+import json
+import sys
+import time
+from collections.abc import Iterator
+from random import SystemRandom
+from typing import Any
 
-from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, initialize, multiple, precondition, rule
+from hypothesis import HealthCheck, Phase, Verbosity, seed, settings
+from hypothesis.stateful import run_state_machine_as_test
+from rich.console import Console
+from rich.status import Status
 
-from impl.jobs import (
-    CHAT,
-    IMAGE,
-    Cancelled,
-    Ended,
-    Job,
-    Lease,
-    Outcome,
-    Placed,
-    Policy,
-    RequestId,
-    Restarted,
-    Urgency,
-    by_priority,
-)
-from impl.scheduler import Scheduler
-from model.conform import Monitor
-from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
-from spec.scheduler_claims import ALWAYS, STEPS, THEOREMS
+from model.conform import Violation
+from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
+from model.fuzz_scheduler import RULES, WITNESSES, SchedulerMachine, fresh
+from model.policy import PolicyError, load
+from spec.scheduler import ACTIONS
 
-WITNESSES: dict[str, Any] = {each.witness.__name__: each.witness for each in ALWAYS + STEPS + THEOREMS if each.witness}
-"""What must be seen at least once, or some property was never put to the test."""
+ROUND = 50
+"""Histories between two looks at the clock."""
+PROFILES: dict[str, dict[str, Any]] = {
+    "dev": {"slots": (1, 1, 2, 2, 3, 8)},
+    "ci": {"slots": (1, 1, 2, 2, 3, 8), "seed": 0, "histories": 500},
+    "soak": {"slots": (1, 2, 3, 8, 16, 64), "seconds": 600.0},
+}
+"""`dev`: a fresh seed each time. `ci`: always the same histories. `soak`: by time, up to 64 slots."""
 
 
-def by_deadline(job: Job) -> Urgency:
-    """Within a priority an earlier deadline is more urgent, and any deadline more than none."""
-    return (job.priority,) if job.deadline is None else (job.priority, -job.deadline)
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `fuzz`."""
+    parser.add_argument("--machine", choices=["scheduler"], default="scheduler")
+    parser.add_argument("--policy", metavar="FILE", help="a Python file with urgency(job)")
+    parser.add_argument("--profile", choices=PROFILES, default="dev", help="dev (default), ci or soak")
+    parser.add_argument("--seconds", type=float, metavar="N", help="end after so long")
+    parser.add_argument("--histories", type=int, metavar="N", help="end after so many (default 500, without --seconds)")
+    parser.add_argument("--seed", type=int, metavar="N", help="the seed of the first round (printed in any case)")
+    parser.add_argument("--json", action="store_true", help="one object")
 
 
-IDS = st.sampled_from((*range(5), *"abcde"))
-STEPS_DONE = st.sampled_from((1, 1, 1, 2, 3, 9, 0, -1))
-CHOICES = st.integers(0, 11)
-JOBS = st.builds(
-    Job,
-    request_id=IDS,
-    priority=st.sampled_from((IMAGE, IMAGE, 5, CHAT)),
-    work=st.integers(1, 5),
-    deadline=st.none() | st.integers(0, 2),
-)
-NO_NUMBERS = st.sampled_from(
-    (True, False, 1.0, 0.5, float("nan"), float("inf"), "10", b"1", None, 10**30, -(10**30), (1,))
-)
-NO_JOBS = st.one_of(
-    NO_NUMBERS,
-    st.builds(replace, JOBS, priority=NO_NUMBERS),
-    st.builds(replace, JOBS, work=NO_NUMBERS | st.integers(-2, 0)),
-    st.builds(replace, JOBS, request_id=st.sampled_from((None, True, 1.0, (), b"a"))),
-    st.builds(replace, JOBS, arrived=NO_NUMBERS),
-    st.builds(replace, JOBS, deadline=NO_NUMBERS.filter(lambda value: value is not None)),
-)
+def run(options: argparse.Namespace) -> int:
+    """Fuzz for as long as asked; the exit code."""
+    profile = PROFILES[options.profile]
+    seconds = options.seconds if options.seconds is not None else profile.get("seconds")
+    histories = options.histories if options.histories is not None else profile.get("histories")
+    if (seconds is not None and not 0 < seconds < 1e9) or (histories is not None and histories < 1):
+        print("fuzz: --seconds and --histories must be positive", file=sys.stderr)
+        return USAGE
+    if seconds is None and histories is None:
+        histories = 500
+    try:
+        policy = load(options.policy) if options.policy else None
+    except PolicyError as error:
+        print(f"fuzz: {error}", file=sys.stderr)
+        return error.code
+    first = options.seed if options.seed is not None else profile.get("seed", SystemRandom().getrandbits(32))
+    of: dict[str, Any] = {"slots": profile["slots"]}
+    if policy is not None and policy.urgency is not None:
+        of |= {"urgencies": (policy.urgency,), "waives": policy.waives}
+    machine = fresh(SchedulerMachine, **of)
+    began = time.monotonic()
+    done, wrong = 0, None
+    with Live(machine, began) as live:
+        while wrong is None and not over(done, histories, time.monotonic() - began, seconds):
+            wrong = one_round(
+                machine, first + done // ROUND, ROUND if histories is None else min(ROUND, histories - done)
+            )
+            done += ROUND
+            live.show(done)
+    report = told(machine, options, first, done, time.monotonic() - began, wrong)
+    print(json.dumps(report) if options.json else "\n".join(text(report)))
+    return VIOLATED if wrong is not None else UNDETERMINED if report["never_seen"] else HOLDS
 
 
-class SchedulerMachine(RuleBasedStateMachine):
-    """A scheduler of 1 to 8 slots and whatever may happen to it, late reports and reused ids among it."""
+def over(done: int, histories: int | None, elapsed: float, seconds: float | None) -> bool:
+    """Whether there were enough histories, or enough time."""
+    return (histories is not None and done >= histories) or (seconds is not None and elapsed >= seconds)
 
-    scheduler_type: ClassVar[type[Scheduler]] = Scheduler
-    actions: ClassVar[Counter[str]] = Counter()
-    """How often each action of the specification was seen, in all runs."""
-    witnesses: ClassVar[set[str]] = set()
-    """Which of the WITNESSES were seen, in all runs."""
 
-    leases = Bundle[Lease]("leases")
-
-    @initialize(
-        slots=st.sampled_from((1, 1, 2, 2, 3, 8)),
-        capacity=st.sampled_from((0, 1, 2, 64)),
-        reserve=st.sampled_from((None, None, 0, 1)),
-        urgency=st.sampled_from((by_priority, by_deadline)),
+def one_round(machine: type[SchedulerMachine], number: int, histories: int) -> Violation | AssertionError | None:
+    """So many histories under one seed; the violation at the end of the shortest one found, if there is any."""
+    how = settings(
+        max_examples=histories,
+        stateful_step_count=50,
+        deadline=None,
+        database=None,
+        verbosity=Verbosity.quiet,
+        phases=[Phase.generate, Phase.shrink],
+        suppress_health_check=list(HealthCheck),
     )
-    def begin(self, slots: int, capacity: int, reserve: int | None, urgency: Policy) -> None:
-        self.urgency = urgency
-        self.scheduler = self.scheduler_type(slots, capacity=capacity, reserve=reserve, urgency=urgency)
-        self.monitor = Monitor(self.scheduler.snapshot(), urgency=urgency)
-
-    @rule(target=leases, jobs=st.lists(JOBS, min_size=1, max_size=4))
-    def admit(self, jobs: list[Job]) -> MultipleResults[Lease]:
-        return self.meet(*map(Admit, jobs))
-
-    @rule(job=NO_JOBS)
-    def admit_what_is_no_job(self, job: Any) -> None:
-        before = self.scheduler.snapshot()
-        try:
-            self.scheduler.admit(job)
-        except ValueError:
-            assert self.scheduler.snapshot() == before
-        else:
-            raise AssertionError(f"{job} was admitted")
-
-    def somebody_runs(self) -> bool:
-        return bool(self.present())
-
-    def present(self) -> list[Lease]:
-        """The leases of the running jobs."""
-        return [run.lease for run in self.scheduler.snapshot().running if run is not None]
-
-    @precondition(somebody_runs)
-    @rule(target=leases, late=st.none() | leases, choice=CHOICES)
-    def complete(self, late: Lease | None, choice: int) -> MultipleResults[Lease]:
-        """A running job ends, or an earlier lease comes again."""
-        present = self.present()
-        return self.meet(Complete(late or present[choice % len(present)]))
-
-    @rule(lease=leases, steps=STEPS_DONE)
-    def progress(self, lease: Lease, steps: int) -> None:
-        """A running job reports steps done, or an earlier lease does."""
-        self.meet(Progress(lease, steps))
-
-    @precondition(somebody_runs)
-    @rule(steps=st.integers(1, 2))
-    def work(self, steps: int) -> None:
-        """All running jobs report steps done."""
-        self.meet(*(Progress(lease, steps) for lease in self.present()))
-
-    @precondition(somebody_runs)
-    @rule(target=leases, choice=CHOICES)
-    def cancel(self, choice: int) -> MultipleResults[Lease]:
-        """Some live job is cancelled."""
-        live: list[Any] = list(self.monitor.state.jobs)
-        return self.meet(Cancel(live[choice % len(live)]))
-
-    @rule(target=leases)
-    def restart(self) -> MultipleResults[Lease]:
-        return self.meet(Restart())
-
-    def somebody_ran(self) -> bool:
-        return bool(self.bundle("leases"))
-
-    @precondition(somebody_ran)
-    @rule(
-        target=leases,
-        completions=st.lists(leases, max_size=2),
-        cancels=st.lists(IDS, max_size=2),
-        arrivals=st.lists(JOBS, max_size=3),
-    )
-    def at_once(
-        self, completions: list[Lease], cancels: list[RequestId], arrivals: list[Job]
-    ) -> MultipleResults[Lease]:
-        """The same as one by one, which a twin shows."""
-        all_at_once, self.scheduler = self.scheduler, self.twin()
-        outcomes = all_at_once.at_once(iter(completions), iter(cancels), iter(arrivals))
-        events: list[Event] = [*map(Complete, completions), *map(Cancel, cancels), *map(Admit, arrivals)]
-        assert outcomes == tuple(map(self.judged, events))
-        assert all_at_once.snapshot() == self.scheduler.snapshot()
-        self.scheduler = all_at_once
-        return new_leases(outcomes)
-
-    @rule()
-    def snapshot_and_restore(self) -> None:
-        self.scheduler = self.twin()
-
-    def twin(self) -> Scheduler:
-        """Another scheduler in the same state."""
-        before = self.scheduler.snapshot()
-        twin = self.scheduler_type.restore(before, urgency=self.urgency)
-        assert twin.snapshot() == before
-        return twin
-
-    def meet(self, *events: Event) -> MultipleResults[Lease]:
-        """The new leases that the events bring."""
-        return new_leases(map(self.judged, events))
-
-    def judged(self, event: Event) -> Outcome:
-        outcome = apply(self.scheduler, event)
-        self.actions[self.monitor.judge(event, outcome, self.scheduler.snapshot())] += 1
-        before = self.monitor.before
-        for name, witness in WITNESSES.items():
-            if name not in self.witnesses and (witness(before, before) or witness(before, self.monitor.state)):
-                self.witnesses.add(name)
-        return outcome
+    try:
+        run_state_machine_as_test(seed(number)(machine), settings=how)
+    except (Violation, AssertionError) as violation:
+        return violation
+    return None
 
 
-def new_leases(outcomes: Iterable[Outcome]) -> MultipleResults[Lease]:
-    """The leases that the outcomes give away."""
-    leases: list[Lease] = []
-    for outcome in outcomes:
-        match outcome:
-            case Placed(lease):
-                leases.append(lease)
-            case Ended(_, heir) | Cancelled(_, heir) if heir is not None:
-                leases.append(heir)
-            case Restarted(renewed):
-                leases.extend(renewed)
-    return multiple(*leases)
+class Live:
+    """A line on a terminal that says how far it is; nothing in a pipe."""
+
+    def __init__(self, machine: type[SchedulerMachine], began: float) -> None:
+        self._machine, self._began = machine, began
+        console = Console(stderr=True)
+        self._status: Status | None = console.status("fuzzing") if console.is_terminal else None
+
+    def __enter__(self) -> Live:
+        if self._status is not None:
+            self._status.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        if self._status is not None:
+            self._status.stop()
+
+    def show(self, done: int) -> None:
+        """Say how many histories there were, and what was seen in them."""
+        if self._status is not None:
+            steps = self._machine.actions.total()
+            rate = steps / (time.monotonic() - self._began)
+            seen = f"{len(self._machine.actions)} actions, {len(self._machine.witnesses)} of {len(WITNESSES)} witnesses"
+            self._status.update(f"{done} histories, {steps} steps, {rate:.0f} steps/s, {seen}")
+
+
+def told(
+    machine: type[SchedulerMachine], options: argparse.Namespace, first: int, done: int, elapsed: float, wrong: Any
+) -> dict[str, Any]:
+    """What was done and seen."""
+    never = [f"rule {name}" for name in RULES if not machine.rules_fired[name]]
+    never += [f"action {each.name}" for each in ACTIONS if each.name != "reuse" and not machine.actions[each.name]]
+    never += [f"witness {name}" for name in WITNESSES if name not in machine.witnesses]
+    found = {}
+    if wrong is not None:
+        claims = wrong.claims if isinstance(wrong, Violation) else ("conformance",)
+        detail = wrong.detail if isinstance(wrong, Violation) else str(wrong)
+        found = {"claims": list(claims), "detail": detail, "history": [str(each) for each in machine.told]}
+    return {
+        "machine": options.machine,
+        "profile": options.profile,
+        "policy": options.policy,
+        "seed": first,
+        "histories": done,
+        "steps": machine.actions.total(),
+        "seconds": round(elapsed, 1),
+        "rules": dict(machine.rules_fired),
+        "actions": dict(machine.actions),
+        "witnesses": sorted(machine.witnesses),
+        "waived": dict(machine.waived),
+        "never_seen": [] if found else never,
+        "verdict": "refuted" if found else "undetermined" if never else "tested",
+        "violation": found,
+    }
+
+
+def text(report: dict[str, Any]) -> Iterator[str]:
+    """The same for people."""
+    for claim, times in report["waived"].items():
+        yield f"waived: {claim} (broken {times} times)"
+    if report["violation"]:
+        yield f"violated: {', '.join(report['violation']['claims'])}: {report['violation']['detail']}"
+        yield from (f"  {line}" for line in report["violation"]["history"])
+    yield f"{report['machine']}: {report['histories']} histories, {report['steps']} steps in {report['seconds']} s"
+    for kind in ("rules", "actions"):
+        yield f"{kind}: " + ", ".join(f"{name} {times}" for name, times in sorted(report[kind].items()))
+    yield f"witnesses: {', '.join(report['witnesses'])}"
+    yield from (f"never seen: {name}" for name in report["never_seen"])
+    yield f"verdict: {report['verdict']}; again by --seed {report['seed']}"

@@ -3,23 +3,20 @@ bug is found."""
 
 from __future__ import annotations
 
-from collections import Counter
-
 import pytest
 from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from impl.scheduler import Scheduler
 from model.conform import Violation
-from model.fuzz import WITNESSES, SchedulerMachine
+from model.fuzz_scheduler import WITNESSES, SchedulerMachine, fresh
 from model.planted import PLANTED
 from spec.scheduler import ACTIONS
 
 
 def machine(scheduler: type[Scheduler]) -> type[SchedulerMachine]:
     """The machine for this scheduler, which has seen nothing yet."""
-    fresh = {"scheduler_type": scheduler, "actions": Counter(), "witnesses": set()}
-    return type("Machine", (SchedulerMachine,), fresh)
+    return fresh(SchedulerMachine, scheduler_type=scheduler)
 
 
 def run(fuzzed: type[SchedulerMachine], **how: object) -> None:
