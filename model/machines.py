@@ -7,7 +7,17 @@ from dataclasses import dataclass
 from typing import Any
 
 from model.instances import autoscale_instances, scheduler_instances
-from spec import autoscale, scheduler, scheduler_claims, scheduler_outcomes
+from model.worker_instances import worker_instances
+from spec import (
+    autoscale,
+    scheduler,
+    scheduler_claims,
+    scheduler_outcomes,
+    worker,
+    worker_claims,
+    worker_outcomes,
+    worker_state,
+)
 from spec.logic import Action, Claim, Property
 
 
@@ -73,4 +83,17 @@ AUTOSCALE = Machine(
     instances=autoscale_instances,
     numbers=(-1, 0, 1, 2, 500),
 )
-MACHINES = {machine.name: machine for machine in (SCHEDULER, AUTOSCALE)}
+WORKER = Machine(
+    "worker",
+    worker_state.State,
+    worker_state.initial,
+    worker.ACTIONS,
+    worker_claims.ASSUMED,
+    worker_claims.LEMMAS,
+    worker_claims.ALWAYS,
+    worker_claims.STEPS,
+    worker_claims.THEOREMS,
+    outcomes=worker_outcomes.OUTCOMES,
+    instances=worker_instances,
+)
+MACHINES = {machine.name: machine for machine in (SCHEDULER, AUTOSCALE, WORKER)}

@@ -1,8 +1,9 @@
 """The closed loop: a controller and the worker that it starts and stops, in a world that crashes, delays, doubles and
 lies (`worker_world`).
 
-Two things are taken for true: that a process whose end is reported has ended (no generation is used twice, so this
-stays true however late it is heard), and that demand, where it is known, is what is queued or in flight.
+Two things are taken for true: that a process whose end is told has ended (ENDED; no generation is used twice, so this
+stays true however late it is heard), and that demand, where it is known, is what is queued or in flight (TOLD). That a
+worker is started and that it is alive is one step (SPAWN-ATOMIC).
 """
 
 from __future__ import annotations
@@ -24,6 +25,7 @@ from spec.worker_state import (
     is_stopping,
     is_wanted,
     is_warm,
+    was_of_use,
 )
 
 # Pieces of steps
@@ -31,21 +33,18 @@ from spec.worker_state import (
 
 def stop(s: State) -> State:
     """The worker is told to stop, with whatever is left of its group."""
-    return replace(s, phase=WorkerPhase.STOPPING, refusals=0)
+    return replace(s, phase=WorkerPhase.STOPPING, refusals=0, touched=True)
 
 
 def fail(s: State) -> State:
     """The worker is lost: what was in flight waits again with its work intact, and unless a job had ended on this
     worker the next start backs off."""
-    return replace(
-        hand_back(stop(s)),
-        back_off=ite(s.proven, s.back_off, doubled(s)),
-    )
+    return replace(hand_back(stop(s)), back_off=ite(was_of_use(s), s.back_off, doubled(s)))
 
 
 def hand_back(s: State) -> State:
     """What was in flight waits again, under a new lease."""
-    return replace(s, place=each(s.place, in_flight(s), lambda j: Place.WAITING))
+    return replace(s, place=each(s.place, in_flight(s), lambda _: Place.WAITING))
 
 
 def at_the_tick(s: State, demand: Demand, now: int) -> State:
@@ -75,10 +74,21 @@ def a_stranger_answers(s: State) -> Claim:
     return both(is_cold(s), s.seen == Verdict.WARM)
 
 
+def work_stalls(s: State, demand: Demand) -> Claim:
+    """Work is wanted of a warm worker, and for long none has progressed."""
+    return both(is_warm(s), demand == Demand.SOME, s.alarm_after <= s.now - s.quiet)
+
+
+def the_stop_stalls(s: State) -> Claim:
+    """A worker was told to stop long ago, and is not gone."""
+    return both(is_stopping(s), s.alarm_after <= s.now - s.since)
+
+
 def alarm_is_due(s: State, demand: Demand) -> Claim:
     return either(
         a_stranger_answers(s),
-        both(is_warm(s), demand == Demand.SOME, s.alarm_after <= s.now - s.quiet),
+        work_stalls(s, demand),
+        the_stop_stalls(s),
         s.patience <= s.blind,
     )
 
@@ -91,8 +101,8 @@ def may_become_ready(s: State) -> Claim:
 
 
 def become_ready(s: State) -> State:
-    """A probe of a starting worker says WARM: it is ready, and its idle time counts from here."""
-    return replace(s, phase=WorkerPhase.WARM, seen=Verdict.WARM, touched=True)
+    """A probe of a starting worker says WARM: it is ready, has proved nothing yet, and idle time counts from here."""
+    return replace(s, phase=WorkerPhase.WARM, seen=Verdict.WARM, touched=True, proven=False)
 
 
 def may_count_a_refusal(s: State) -> Claim:
@@ -229,7 +239,6 @@ def spawn(s: State, demand: Demand, now: int) -> State:
         generation=born,
         alive=s.alive.put(born, True),
         runs=s.runs.put(born, True),
-        proven=False,
         since=now,
     )
 
@@ -306,6 +315,8 @@ def controller_restart(s: State) -> State:
         ),
         seen=Verdict.UNKNOWN,
         refusals=0,
+        since=s.now,
+        quiet=s.now,
         touched=True,
         back_off=0,
         proven=False,

@@ -8,8 +8,9 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import Enum
+from typing import Any
 
-from spec.logic import Claim, Domain, Job, Table, both, either, every, negate, numbers, some, where
+from spec.logic import Claim, Domain, Job, Table, both, either, every, ite, negate, numbers, some, where
 
 
 class WorkerPhase(Enum):
@@ -51,10 +52,10 @@ class Place(Enum):
 class State:
     """The constants, what the controller knows, which processes there are, and the work. Times are whole seconds.
 
-    `since` is when the present phase began: the confirmed stop, the start, and of a warm worker the last instant with
-    demand, or ready. `quiet` is the last instant at which wanted work progressed, or nothing was wanted. `touched` says
-    that both begin at the next tick. `blind` counts ticks in a row without knowledge to decide on. `proven` says that a
-    job has ended on this worker. `runs` is the worker's own process, `alive` its whole process group.
+    `since` is when the present phase began: the start, the order to stop, the confirmed end, and of a warm worker the
+    last instant with demand, or ready. `quiet` is the last instant at which wanted work progressed, or nothing was
+    wanted. `touched` says that both begin at the next tick. `blind` counts ticks in a row without the knowledge to
+    decide. `proven` says that a job ended since it was ready. `runs` is the worker's own process, `alive` its group.
     """
 
     ttl: int
@@ -127,7 +128,7 @@ def is_stopping(s: State) -> Claim:
     return s.phase == WorkerPhase.STOPPING
 
 
-def generations(s: State) -> Domain[int]:
+def generations(s: State) -> Any:
     """Every start so far; 0 stands for none."""
     return numbers(s.generation + 1)
 
@@ -152,11 +153,20 @@ def in_flight(s: State) -> Domain[Job]:
     return where(s.jobs, lambda j: is_in_flight(s, j))
 
 
+def live(s: State) -> Domain[Job]:
+    return where(s.jobs, lambda j: is_live(s, j))
+
+
 def is_wanted(s: State) -> Claim:
     """Anything is queued or in flight."""
     return some(s.jobs, lambda j: is_live(s, j))
 
 
-def doubled(s: State) -> int:
+def was_of_use(s: State) -> Claim:
+    """A job has ended on the warm worker."""
+    return both(is_warm(s), s.proven)
+
+
+def doubled(s: State) -> Any:
     """The back-off after one more failure."""
     return ite(s.back_off == 0, s.shortest, ite(s.longest <= 2 * s.back_off, s.longest, 2 * s.back_off))

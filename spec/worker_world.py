@@ -10,7 +10,6 @@ from dataclasses import replace
 from spec.logic import Action, Claim, Job, both, negate
 from spec.worker_state import Place, State, is_in_flight, is_live, is_waiting, is_warm
 
-
 # The work
 
 
