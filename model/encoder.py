@@ -19,6 +19,10 @@ NUMBERS = range(-1, 12)
 """What a bound whole number is instantiated with; it must go beyond every count of the instances."""
 
 
+_grounded: dict[tuple[int, str], tuple[Any, Any]] = {}
+"""Claims written out for the members of an instance, by the number of the claim."""
+
+
 @dataclass(frozen=True)
 class Difference:
     """Where the two readings differ."""
@@ -91,7 +95,16 @@ def _world(
     if solver.check() != z3.sat:
         raise RuntimeError(f"no model of the executed state {state}")
     model = solver.model()
-    return lambda claim: z3.is_true(model.eval(_ground(terms.lift(claim), members), model_completion=True))
+    world = str(sorted(members.items()))
+
+    def read(claim: Any) -> bool:
+        expression = terms.lift(claim)
+        key = (expression.get_id(), world)
+        if key not in _grounded:  # the expression is kept with it, or its number would be given to another
+            _grounded[key] = (expression, _ground(expression, members))
+        return bool(z3.is_true(model.eval(_grounded[key][1], model_completion=True)))
+
+    return read
 
 
 def _cells(executed: Any, symbolic: Any, kind: Any) -> Iterator[tuple[Any, Any, Any]]:

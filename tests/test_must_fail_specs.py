@@ -279,7 +279,8 @@ def test_the_obligation_that_should_notice_does(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", list(FAULTS)[::6])
-def test_no_solver_proves_it(name: str) -> None:
+def test_no_solver_proves_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("model.solvers.TIMEOUT_MS", 1_000)
     fault = FAULTS[name]
     [obligation] = obligations(fault.planted(), fault.action, fault.breaks)
     assert ask_z3(obligation.text, 1).word != "unsat"
