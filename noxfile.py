@@ -53,6 +53,13 @@ def prove(session: nox.Session) -> None:
 
 
 @nox.session
+def table(session: nox.Session) -> None:
+    """The decision table of the shipped policies, or of a policy file, and what is proved of them."""
+    install(session, "suite")
+    session.run("python", "-m", "model", "table", *session.posargs)
+
+
+@nox.session
 def explore(session: nox.Session) -> None:
     """Every history of the shipped scheduler on a finite instance; arguments go to `python -m model explore`."""
     install(session, "suite")

@@ -19,6 +19,7 @@ COMMANDS = {
     "fuzz": "random histories of the shipped scheduler, each step held to the specification",
     "prove": "prove that every action of the specification keeps every claim",
     "table": "what the shipped functions or a policy do on every input, in words, and judged",
+    "replay": "play a saved counterexample on the code as it is now, step by step if wished",
     "simulate": "replay arrivals through the shipped policies, each step held to the specification",
 }
 """What each command does. Its module, of the same name, has `arguments(parser)` and `run(options)`."""

@@ -11,11 +11,15 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
+from model.findings import exit_code
 from model.induction import Counterexample, counterexample
+from model.judge import judge
 from model.machines import MACHINES
 from model.obligations import Obligation, obligations
+from model.policy import PolicyError, load
 from model.progress import track
 from model.solvers import SOLVERS, Answer
+from model.table import text
 
 
 @dataclass(frozen=True)
@@ -75,6 +79,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     )
     parser.add_argument("--solver", choices=[*SOLVERS, "both"], default="both")
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="solver seeds, 1 to N (default 3)")
+    parser.add_argument("--policy", metavar="FILE.py", help="prove what this file owes, instead of the specification")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write each obligation as a .smt2 file")
     parser.add_argument("--json", action="store_true", help="one array of rows, one a solver and obligation")
 
@@ -84,6 +89,9 @@ def run(options: argparse.Namespace) -> int:
     if options.seeds < 1:
         print(f"prove: --seeds is {options.seeds}, expected at least 1", file=sys.stderr)
         return USAGE
+    solvers = list(SOLVERS) if options.solver == "both" else [options.solver]
+    if options.policy:
+        return prove_policy(options, solvers)
     chosen = list(choose(options.machine, options.action, options.property))
     if not chosen:
         names = sorted({each.name for machine in MACHINES.values() for each in machine.properties})
@@ -91,11 +99,39 @@ def run(options: argparse.Namespace) -> int:
         return USAGE
     if options.out:
         write(chosen, options.out)
-    solvers = list(SOLVERS) if options.solver == "both" else [options.solver]
     rows = [refuted(row) for row in discharge(chosen, solvers, options.seeds)]
-    print(json.dumps([row.as_json() for row in rows], indent=1) if options.json else "\n".join(table(rows)))
-    verdicts = {row.verdict for row in rows}
+    everything = options.machine is options.action is options.property is None
+    found = judge(solvers=solvers, seeds=options.seeds) if everything else []
+    findings = [finding for judgement in found for finding in judgement.findings]
+    if options.json:
+        told = [*(row.as_json() for row in rows), *(finding.as_json() for finding in findings)]
+        print(json.dumps(told, indent=1))
+    else:
+        print("\n".join(line for judgement in found for line in text(judgement)))
+        print("\n".join(table(rows)))
+    verdicts = {row.verdict for row in rows} | {finding.verdict for finding in findings if finding.counts}
     return VIOLATED if "refuted" in verdicts else UNDETERMINED if "undetermined" in verdicts else HOLDS
+
+
+def prove_policy(options: argparse.Namespace, solvers: list[str]) -> int:
+    """Prove what a policy owes; what it waives is judged too, comes first, and does not change the exit code."""
+    try:
+        policy = load(options.policy)
+    except PolicyError as error:
+        print(f"prove: {error}", file=sys.stderr)
+        return error.code
+    found = judge(policy, solvers=solvers, seeds=options.seeds)
+    asked = [each for judgement in found for each in judgement.findings if options.property in (None, each.about)]
+    if not asked:
+        print(f"prove: {options.policy} owes no property {options.property}", file=sys.stderr)
+        return USAGE
+    if options.json:
+        print(json.dumps([each.as_json() for each in sorted(asked, key=lambda each: not each.waived)], indent=1))
+    else:
+        for name in sorted(policy.waives):
+            print(f"WAIVED: {name}")
+        print("\n".join(line for judgement in found for line in text(judgement)))
+    return exit_code(asked)
 
 
 def choose(machine: str | None, action: str | None, about: str | None) -> Iterator[Obligation]:

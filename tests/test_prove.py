@@ -152,3 +152,58 @@ class InOneProcess:
 
     def map(self, function: Any, tasks: list[Any], chunksize: int) -> Any:
         return map(function, tasks)
+
+
+def policy(folder: Path, text: str) -> str:
+    path = folder / "policy.py"
+    path.write_text(text)
+    return str(path)
+
+
+def test_the_urgency_of_a_policy_is_proved(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = policy(tmp_path, "def urgency(job):\n    return job.priority, -job.work\n")
+    code, found = rows(capsys, "--policy", file, "--seeds", "1")
+    assert code == 0
+    assert {row["verdict"] for row in found if row["property"] == "urgency_respects_priority"} == {"proved"}
+
+
+def test_the_urgency_of_a_policy_is_refuted_with_two_jobs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    file = policy(tmp_path, "def urgency(job):\n    return -job.priority\n")
+    code, found = rows(capsys, "--policy", file, "--property", "urgency_respects_priority", "--seeds", "1")
+    assert code == 1
+    assert {row["verdict"] for row in found} == {"refuted"}
+    assert found[0]["detail"].count("Job(") == 2
+
+
+def test_what_a_policy_waives_is_judged_first_and_changes_no_exit_code(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    text = 'WAIVES = ("chat_never_waits_behind_an_image",)\n\ndef urgency(job):\n    return -job.priority\n'
+    file = policy(tmp_path, text)
+    code, found = rows(capsys, "--policy", file, "--seeds", "1")
+    assert code == 0
+    assert (found[0]["waived"], found[0]["verdict"]) == (True, "refuted")
+    assert main(["prove", "--policy", file, "--seeds", "1"]) == 0
+    assert capsys.readouterr().out.startswith("WAIVED: chat_never_waits_behind_an_image")
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("def urgency(job, other):\n    return 1\n", 2),
+        ("def urgency(job:\n", 2),
+        ("WAIVES = ('nonsense',)\n\ndef urgency(job):\n    return job.priority\n", 2),
+        ("def urgency(job):\n    raise OSError\n", 3),
+        ("def urgency(job):\n    return 'high'\n", 3),
+        ("def urgency(job):\n    while True:\n        pass\n", 3),
+        ("raise OSError\n", 3),
+    ],
+)
+def test_a_policy_that_cannot_be_judged_is_no_pass(
+    text: str, expected: int, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(["prove", "--policy", policy(tmp_path, text), "--seeds", "1"]) == expected
+
+
+def test_a_policy_that_is_missing_is_a_usage_error() -> None:
+    assert main(["prove", "--policy", "no-such-file.py"]) == 2
