@@ -510,7 +510,7 @@ class LosesTheVictim(Core):
 class LosesTheProgress(Core):
     """A preempted job starts all over."""
 
-    def _enqueue(self, job: Job, urgency: Any, remaining: int) -> int:  # noqa: ARG002
+    def _enqueue(self, job: Job, urgency: Any, remaining: int) -> int:
         return super()._enqueue(job, urgency, job.work)
 
 
