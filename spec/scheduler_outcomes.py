@@ -31,7 +31,7 @@ from spec.scheduler import (
     may_refuse_the_steps,
     may_work,
 )
-from spec.scheduler_claims import a_job_waits, a_preemption_happens, an_equal_inherits_before_an_equal
+from spec.scheduler_sometimes import a_job_waits, a_preemption_happens, an_equal_inherits_before_an_equal
 
 # FINITE: what first-order logic cannot say of finite sets
 
