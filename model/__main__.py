@@ -15,6 +15,7 @@ from typing import Any
 from model.exits import HOLDS, INTERNAL, USAGE
 
 COMMANDS = {
+    "diff": "what a policy does otherwise than another, on every input",
     "explore": "explore every history of the shipped scheduler on a finite instance",
     "fuzz": "random histories of the shipped scheduler, each step held to the specification",
     "prove": "prove that every action of the specification keeps every claim",

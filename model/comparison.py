@@ -1,4 +1,4 @@
-"""The same arrivals under the shipped policies, every step judged, and first come, first served."""
+"""The same arrivals under the shipped policies or others, every step judged, and first come, first served."""
 
 from __future__ import annotations
 
@@ -15,8 +15,10 @@ from impl.jobs import CAPACITY, Job
 from impl.scheduler import Scheduler
 from model.baseline import FirstComeFirstServed
 from model.conform import Violation
+from model.consult import consult, deciding, owed
 from model.counterexample import Counterexample
 from model.figures import figures
+from model.policy import Policy
 from model.simulation import Simulation
 from model.ticks import SECOND
 from model.watch import Watch
@@ -39,14 +41,19 @@ class Settings:
     resume: str = "exact"
 
 
-def compare(workload: Workload, settings: Settings) -> dict[str, Any]:
+def compare(workload: Workload, settings: Settings, policy: Policy | None = None) -> dict[str, Any]:
     """The offered load, the number of steps judged by what the specification calls them, and the figures of both.
 
     After a violation there are no figures: the counterexample stands in their place. Only `seconds`, which the judged
-    replay took, differs from one call to the next.
+    replay took, differs from one call to the next. Raises PolicyError if the policy cannot be asked.
     """
-    scheduler = partial(Scheduler, settings.slots, capacity=settings.capacity, reserve=settings.reserve)
-    watch = Watch(scheduler())
+    urgency, waives = consult(policy), policy.waives if policy else frozenset[str]()
+    scheduler = partial(
+        Scheduler, settings.slots, capacity=settings.capacity, reserve=settings.reserve, urgency=urgency
+    )
+    decided = deciding(policy) if policy and policy.decide else None
+    observe = partial(Watch, urgency=urgency, policy=decided, owed=owed(policy), waives=waives)
+    watch = observe(scheduler())
     baseline = FirstComeFirstServed(settings.slots, settings.capacity)
     rates = {"chat": settings.tokens_per_second, "image": RENDER_RATE}
     simulation = partial(
@@ -57,17 +64,17 @@ def compare(workload: Workload, settings: Settings) -> dict[str, Any]:
         cold_start=settings.cold_start,
         exact=settings.resume == "exact",
     )
-    shipped = simulation(meet=watch.meet, decide=watch.decide)
+    judged = simulation(meet=watch.meet, decide=watch.decide, urgency=urgency)
     plain = simulation(meet=baseline.meet, decide=decide)
     counterexample = None
     begin = monotonic()
     try:
         with _progress(workload.jobs) as jobs:
-            shipped.run(jobs)
-        _expect_that_each_ended_once(shipped)
+            judged.run(jobs)
+        _expect_that_each_ended_once(judged)
     except Violation as violation:
         seconds = monotonic() - begin
-        counterexample = Counterexample.of(violation, watch.history, scheduler)
+        counterexample = Counterexample.of(violation, watch.history, scheduler, observe)
     else:
         seconds = monotonic() - begin
         plain.run(workload.jobs)
@@ -82,8 +89,9 @@ def compare(workload: Workload, settings: Settings) -> dict[str, Any]:
             "as": dict(sorted(watch.actions.items())),
             "seconds": round(seconds, 3),
         },
+        "waived": {claim: watch.waived[claim] for claim in sorted(waives)},
         "violation": counterexample and counterexample.record(),
-        "shipped": None if counterexample else figures(shipped),
+        "shipped" if policy is None else "under_policy": None if counterexample else figures(judged),
         "first_come_first_served": None if counterexample else figures(plain),
     }
 

@@ -276,14 +276,18 @@ class Monitor:
             yield nonconforming(f"After {action}{about}: {'; '.join(wrong)}.")
 
 
-def judge_decision(warm: int, demand: int, idle: int, ttl: int, action: IntEnum) -> str:
-    """The name of the action of `spec.autoscale` that the decision was; Violation if it is none that is allowed."""
+def judge_decision(
+    warm: int, demand: int, idle: int, ttl: int, action: IntEnum, waives: frozenset[str] = frozenset()
+) -> tuple[str, list[str]]:
+    """The name of the action of `spec.autoscale` that the decision was, and what it broke of that which it `waives`;
+    Violation if it broke anything else."""
     seen = autoscale.State(warm, demand, idle, ttl, autoscale.Decision.UNDECIDED, 0)
     decided = replace(seen, decision=autoscale.Decision[action.name])
     about = (warm, demand, idle, ttl)
     name = action.name.lower()
-    settle(broken(autoscale.ALWAYS, (decided,), name, about))  # type: ignore[arg-type]
+    found = list(broken(autoscale.ALWAYS, (decided,), name, about))  # type: ignore[arg-type]
+    settle(wrong for wrong in found if wrong.claim not in waives)
     meant = next(each for each in autoscale.ACTIONS if each.name == name)
-    if not meant.guard(seen):
+    if not found and not meant.guard(seen):
         raise nonconforming(f"{name} may not happen at warm={warm} demand={demand} idle={idle} ttl={ttl}.")
-    return name
+    return name, [wrong.claim for wrong in found]

@@ -28,14 +28,23 @@ class Counterexample:
     minimal: bool
 
     @classmethod
-    def of(cls, violation: Violation, history: Sequence[Step], make: Callable[[], Scheduler]) -> Counterexample:
-        """The counterexample for the claim that the last step of `history` broke; `make` gives fresh schedulers."""
-        if isinstance(history[-1], Decision):  # the policy is asked anew each time, so no earlier step matters
-            return cls(violation, len(history), history[-1:], minimal=True)
+    def of(
+        cls,
+        violation: Violation,
+        history: Sequence[Step],
+        make: Callable[[], Scheduler],
+        observe: Callable[[Scheduler], Watch] = Watch,
+    ) -> Counterexample:
+        """The counterexample for the claim that the last step of `history` broke; `make` gives fresh schedulers, and
+        `observe` watches one."""
+        last = history[-1]
+        if isinstance(last, Decision) and violation.claim != "the_system_drains":
+            # the policy is asked anew each time, so no earlier step matters
+            return cls(violation, len(history), [last], minimal=True)
         whole = cls(
             violation, len(history), [step for step in history if not isinstance(step, Decision)], minimal=False
         )
-        return _Search(whole, make).shortest()
+        return _Search(whole, make, observe).shortest()
 
     def record(self) -> dict[str, Any]:
         """The same as plain values."""
@@ -50,9 +59,12 @@ class Counterexample:
 
 
 class _Search:
-    def __init__(self, whole: Counterexample, make: Callable[[], Scheduler]) -> None:
+    def __init__(
+        self, whole: Counterexample, make: Callable[[], Scheduler], observe: Callable[[Scheduler], Watch]
+    ) -> None:
         self.whole = whole
         self.make = make
+        self.observe = observe
         self.budget = BUDGET
 
     def shortest(self) -> Counterexample:
@@ -83,7 +95,7 @@ class _Search:
             self.budget = 0
             return None
         scheduler = self.make()
-        watch = Watch(scheduler)
+        watch = self.observe(scheduler)
         try:
             for step in steps:
                 event = _renewed(step, scheduler)

@@ -28,11 +28,14 @@ class Part:
 
 def explain(claim: Callable[..., logic.Claim], *arguments: Any) -> list[Part]:
     """The smallest parts of an executed claim that make it false; empty if it is true."""
+    claim = inspect.unwrap(claim)
     source = textwrap.dedent(inspect.getsource(claim))
     function = ast.parse(source).body[0]
     if not isinstance(function, ast.FunctionDef):
         return [] if claim(*arguments) else [Part(source.strip(), ())]
-    names = {**claim.__globals__, **inspect.signature(claim).bind(*arguments).arguments}
+    bound = inspect.signature(claim).bind(*arguments)
+    bound.apply_defaults()
+    names = {**claim.__globals__, **inspect.getclosurevars(claim).nonlocals, **bound.arguments}
     for statement in function.body:
         if isinstance(statement, ast.Assign) and isinstance(statement.targets[0], ast.Name):
             names[statement.targets[0].id] = _value(statement.value, names)

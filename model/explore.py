@@ -6,53 +6,81 @@ from __future__ import annotations
 import argparse
 import json
 import sys
-from collections.abc import Callable, Iterator
-from dataclasses import replace
-from itertools import product
+from collections.abc import Iterator
+from pathlib import Path
 
 from impl.jobs import Job, by_priority
+from model import explore_loop
 from model.breadth import Exploration, Found, explore
-from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
+from model.consult import consult, owed
+from model.defaults import DEFAULTS, completed
+from model.defaults import arguments as loop_arguments
+from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED, worst
+from model.findings import Judgement, beside
+from model.judge import judge
+from model.kinds import kinds
+from model.liveness import liveness
+from model.machines import SCHEDULER
 from model.policy import Policy, PolicyError, load
 from model.shapes import ACTIONS, Setting
+from model.shown import Finder, Shown, command
+from model.table import text as table
 
-VARIED = {"work": (1, 2), "arrived": (0, 1, 10), "deadline": (None, 1, 2)}
-"""What jobs may differ in beside their priority, where a policy looks at it."""
+CODES = {"explored": HOLDS, "refuted": VIOLATED, "undetermined": UNDETERMINED}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `explore`."""
-    parser.add_argument("--machine", choices=["scheduler"], default="scheduler")
-    parser.add_argument("--slots", type=int, default=2, metavar="N")
-    parser.add_argument("--jobs", type=int, default=4, metavar="K", help="arrivals in each history (default 4)")
-    parser.add_argument("--levels", default="2", metavar="P|all", help="priorities 1 to P, or every weak order of them")
-    parser.add_argument("--capacity", type=int, default=64, metavar="N", help="places for newcomers (default 64)")
+    parser.add_argument("--machine", choices=list(DEFAULTS), default="scheduler")
+    parser.add_argument("--slots", type=int, metavar="N", help="(default 2; joined 1)")
+    parser.add_argument("--jobs", type=int, metavar="K", help="arrivals in each history (default 4; joined 2)")
+    levels = "priorities 1 to P, or these, or every weak order of them (default 2)"
+    parser.add_argument("--levels", metavar="P|P,Q,...|all", help=levels)
+    parser.add_argument("--capacity", type=int, metavar="N", help="places for newcomers (default 64)")
     parser.add_argument("--reserve", type=int, metavar="N", help="places for preempted jobs (default: the slots)")
-    parser.add_argument("--work", type=int, default=2, metavar="N", help="steps of work of each job (default 2)")
-    parser.add_argument("--actions", default=",".join(ACTIONS), help=f"what may happen (default {','.join(ACTIONS)})")
+    parser.add_argument("--work", type=int, metavar="N", help="steps of work of each job (default 2)")
+    parser.add_argument("--actions", help=f"what may happen (default {','.join(ACTIONS)})")
     parser.add_argument("--max-states", type=int, metavar="N", help="end undetermined when more are known")
-    parser.add_argument("--policy", metavar="FILE", help="a Python file with urgency(job)")
+    parser.add_argument("--policy", metavar="FILE", help="a Python file with urgency(job), decide(...) or both")
+    parser.add_argument("--liveness", action="store_true", default=None, help="ask what happens sooner or later, too")
     parser.add_argument("--save", nargs="?", const="tests/regressions", metavar="DIR", help="save each fault as a test")
     parser.add_argument("--json", action="store_true", help="one object")
+    loop_arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
     """Explore the instance; the exit code."""
     try:
+        options = completed(options)
+        if options.machine == "worker":
+            return explore_loop.run(options, None)
         policy = load(options.policy) if options.policy else None
         setting = setting_of(options, policy)
+        if options.machine == "joined":
+            return explore_loop.run(options, setting)
+        judged = judge(policy) if policy else []
+        seen = explore(setting, options.jobs, options.max_states)
     except PolicyError as error:
         print(f"explore: {error}", file=sys.stderr)
         return error.code
     except ValueError as error:
         print(f"explore: {error}", file=sys.stderr)
         return USAGE
-    seen = explore(setting, options.jobs, options.max_states)
+    finder = Finder(setting, command(), options.policy, Path(options.save) if options.save else None)
+    shown = [finder.found(claim, sentence_of(claim, found, setting), found) for claim, found in seen.found.items()]
+    live = liveness(setting) if options.liveness else None
     if options.json:
-        print(json.dumps(as_json(seen, setting, options)))
+        record = as_json(seen, setting, options, judged, shown)
+        print(json.dumps(record | ({"liveness": live.as_json()} if live else {})))
     else:
-        print("\n".join(text(seen, setting, options)))
-    return {"explored": HOLDS, "refuted": VIOLATED, "undetermined": UNDETERMINED}[seen.verdict]
+        print("\n".join([*text(seen, setting, options, judged, shown), *(live.lines() if live else ())]))
+    return CODES["refuted" if live and not live.drains else verdict(seen, judged)]
+
+
+def verdict(seen: Exploration, judged: list[Judgement]) -> str:
+    """That of the exploration, unless what the policy's functions do on every input is worse."""
+    code = worst(CODES[seen.verdict], beside(judged))
+    return next(word for word in CODES if CODES[word] == code)
 
 
 def setting_of(options: argparse.Namespace, policy: Policy | None) -> Setting:
@@ -65,39 +93,39 @@ def setting_of(options: argparse.Namespace, policy: Policy | None) -> Setting:
         if number is not None and number < least:
             raise ValueError(f"--{name.replace('_', '-')} is {number}, expected at least {least}")
     every_order = options.levels == "all"
-    if not every_order and not (options.levels.isascii() and options.levels.isdigit() and int(options.levels) >= 1):
-        raise ValueError(f"--levels is {options.levels}, expected a number from 1, or all")
     if every_order and policy is not None:
         raise ValueError(
             "--levels all explores every order of urgencies, which no policy can add to; drop one of the two"
         )
-    urgency = policy.urgency if policy is not None and policy.urgency is not None else by_priority
-    plain = [Job("", priority, options.work) for priority in range(1, 2 if every_order else int(options.levels) + 1)]
+    levels = [1] if every_order else priorities(options.levels)
     return Setting(
         options.slots,
-        tuple(varied(plain, urgency)),
+        kinds([Job("", level, options.work) for level in levels], policy),
         options.capacity,
         options.reserve,
         actions,
-        urgency,
+        consult(policy),
         every_order=every_order,
+        owed=owed(policy),
         waives=policy.waives if policy else frozenset(),
     )
 
 
-def varied(plain: list[Job], urgency: Callable[[Job], object]) -> Iterator[Job]:
-    """The plain jobs, in each variation of what the policy looks at beside the priority."""
-    read = [
-        name
-        for name, values in VARIED.items()
-        if any(len({urgency(replace(job, **{name: value})) for value in values}) > 1 for job in plain)  # type: ignore[arg-type]
-    ]
-    for job in plain:
-        for values in product(*(VARIED[name] for name in read)):
-            yield replace(job, **dict(zip(read, values, strict=True)))  # type: ignore[arg-type]
+def priorities(levels: str) -> list[int]:
+    """Those that `--levels` names. Raises ValueError."""
+    numbers = [int(part) for part in levels.split(",") if part.isascii() and part.isdigit()]
+    if len(numbers) <= levels.count(",") or min(numbers) < 1:
+        raise ValueError(f"--levels is {levels}, expected a number from 1, or several, or all")
+    return list(range(1, numbers[0] + 1)) if len(numbers) == 1 else sorted(set(numbers))
 
 
-def as_json(seen: Exploration, setting: Setting, options: argparse.Namespace) -> dict[str, object]:
+def as_json(
+    seen: Exploration,
+    setting: Setting,
+    options: argparse.Namespace,
+    judged: list[Judgement],
+    shown: list[Shown],
+) -> dict[str, object]:
     """The exploration for programs."""
     return {
         "machine": options.machine,
@@ -113,32 +141,52 @@ def as_json(seen: Exploration, setting: Setting, options: argparse.Namespace) ->
         "transitions": seen.transitions,
         "depth": seen.depth,
         "exhaustive": seen.exhaustive,
-        "verdict": seen.verdict,
+        "verdict": verdict(seen, judged),
         "shapes": seen.shapes,
         "judged_steps": seen.judged,
         "seconds": round(seen.seconds, 3),
         "actions_seen": seen.actions,
-        "waived": sorted(seen.waived),
-        "violations": {claim: told(found) for claim, found in seen.found.items()},
+        "waived": sorted(broken(seen, judged)),
+        "violations": {each.claim: each.as_json() for each in shown},
+        "functions": [each.as_json() for each in judged],
     }
 
 
-def told(found: Found) -> list[str]:
-    """The history of a violation, an event a line."""
-    return [f"{label.action} {name} {label.number}" for label, name in found.history]
+def sentence_of(claim: str, found: Found, setting: Setting) -> str:
+    """The claim in English; of several that the same step broke, its own."""
+    known = {each.name: each.sentence for each in SCHEDULER.properties + setting.owed}
+    return known.get(claim, found.violation.sentence)
 
 
-def text(seen: Exploration, setting: Setting, options: argparse.Namespace) -> Iterator[str]:
+def broken(seen: Exploration, judged: list[Judgement]) -> set[str]:
+    """What is waived, and broken."""
+    findings = [finding for each in judged for finding in each.findings]
+    return seen.waived | {each.about for each in findings if each.waived and each.verdict == "refuted"}
+
+
+def text(
+    seen: Exploration,
+    setting: Setting,
+    options: argparse.Namespace,
+    judged: list[Judgement],
+    shown: list[Shown],
+) -> Iterator[str]:
     """The exploration for people: waivers first, then the faults, then what was seen."""
     for claim in sorted(setting.waives):
-        yield f"waived: {claim} ({'broken here' if claim in seen.waived else 'not broken here'})"
-    for claim, found in seen.found.items():
-        yield f"violated: {claim}: {found.violation.sentence}"
-        yield from (f"  {place}. {line}" for place, line in enumerate(told(found), 1))
-        yield f"  {found.violation.detail}"
-    kinds = "every order of urgencies" if setting.every_order else f"{len(setting.kinds)} kinds of jobs"
-    yield f"{options.machine}: {setting.slots} slots, {options.jobs} jobs, {kinds}; {', '.join(setting.actions)}"
+        yield f"waived: {claim} ({'broken here' if claim in broken(seen, judged) else 'not broken here'})"
+    for fault in shown:
+        yield f"violated: {fault.claim}: {fault.sentence}"
+        yield from fault.drawn.splitlines()
+        yield from (f"saved: {path}" for path in fault.files)
+        yield ""
+    for each in judged:
+        yield from table(each)
+        yield ""
+    if options.policy and setting.urgency is by_priority:
+        yield f"{options.policy} defines no urgency: the shipped one is explored"
+    what = "every order of urgencies" if setting.every_order else f"{len(setting.kinds)} kinds of jobs"
+    yield f"{options.machine}: {setting.slots} slots, {options.jobs} jobs, {what}; {', '.join(setting.actions)}"
     ended = "all of them" if seen.exhaustive else "ended early by --max-states"
     yield f"{seen.states} states, {seen.transitions} transitions, depth {seen.depth}; {ended}"
     yield f"{seen.judged} steps of the shipped code judged at {seen.shapes} shapes in {seen.seconds:.2f} s"
-    yield f"verdict: {seen.verdict}"
+    yield f"verdict: {verdict(seen, judged)}"

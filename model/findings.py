@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
-from model.exits import HOLDS, UNDETERMINED, VIOLATED
+from model.exits import UNDETERMINED, VIOLATED, worst
 from model.obligations import Obligation
 from model.rules import Rule
 from model.solvers import SOLVERS, Answer
@@ -94,5 +94,12 @@ class Judgement:
 
 def exit_code(findings: Iterable[Finding]) -> int:
     """1 if anything owed is refuted, else 3 if anything owed is undetermined, else 0."""
-    verdicts = {finding.verdict for finding in findings if finding.counts}
-    return VIOLATED if "refuted" in verdicts else UNDETERMINED if "undetermined" in verdicts else HOLDS
+    codes = {"refuted": VIOLATED, "undetermined": UNDETERMINED}
+    return worst(*(codes[each.verdict] for each in findings if each.counts and each.verdict in codes))
+
+
+def beside(judgements: Iterable[Judgement]) -> int:
+    """The same of all that is judged beside an engine that runs the urgency: whether that can be followed is then no
+    reason to fail."""
+    codes = [(judgement.function, exit_code(judgement.findings)) for judgement in judgements]
+    return worst(*(code for function, code in codes if function != "urgency" or code == VIOLATED))

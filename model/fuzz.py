@@ -7,7 +7,9 @@ import argparse
 import json
 import sys
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
 from random import SystemRandom
 from typing import Any
 
@@ -16,11 +18,19 @@ from hypothesis.stateful import run_state_machine_as_test
 from rich.console import Console
 from rich.status import Status
 
-from model.conform import Violation
-from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
+from model import fuzz_joined, fuzz_worker
+from model.conform import Violation, nonconforming
+from model.consult import consult, owed
+from model.counting import Counting
+from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED, worst
+from model.findings import Judgement, beside
 from model.fuzz_scheduler import RULES, WITNESSES, SchedulerMachine, fresh
-from model.policy import PolicyError, load
+from model.judge import judge
+from model.policy import Policy, PolicyError, load
+from model.shown import command, met
+from model.table import text as table
 from spec.scheduler import ACTIONS
+from spec.worker import ACTIONS as WORKER_ACTIONS
 
 ROUND = 50
 """Histories between two looks at the clock."""
@@ -31,15 +41,51 @@ PROFILES: dict[str, dict[str, Any]] = {
 }
 """`dev`: a fresh seed each time. `ci`: always the same histories. `soak`: by time, up to 64 slots."""
 
+CODES = {"tested": HOLDS, "refuted": VIOLATED, "undetermined": UNDETERMINED}
+
+
+@dataclass(frozen=True)
+class Fuzzed:
+    """A state machine, what has to be seen of it, and what it raises when the code is wrong. `phases` leaves the
+    shrinking out where the machine itself tells the smallest history."""
+
+    machine: type[Counting]
+    rules: Collection[str]
+    actions: Collection[str]
+    witnesses: Collection[str]
+    fails: tuple[type[Exception], ...] = (Violation, AssertionError)
+    phases: tuple[Phase, ...] = (Phase.generate, Phase.shrink)
+
+    def never_seen(self) -> Iterator[str]:
+        """What would be no pass."""
+        of = self.machine
+        yield from (f"rule {name}" for name in self.rules if not of.rules_fired[name])
+        yield from (f"action {name}" for name in self.actions if not of.actions[name])
+        yield from (f"witness {name}" for name in self.witnesses if name not in of.witnesses)
+
+
+def fuzzed(name: str) -> Fuzzed:
+    """The machine of that name."""
+    scheduler = [action.name for action in ACTIONS if action.name != "reuse"]
+    worker = [action.name for action in WORKER_ACTIONS]
+    both = [*worker, *(f"scheduler {action}" for action in scheduler)]
+    loop = (fuzz_worker.WITNESSES, (Violation, AssertionError, ValueError), (Phase.generate,))
+    return {
+        "scheduler": Fuzzed(SchedulerMachine, RULES, scheduler, WITNESSES),
+        "worker": Fuzzed(fuzz_worker.WorkerMachine, fuzz_worker.RULES, worker, *loop),
+        "joined": Fuzzed(fuzz_joined.JoinedMachine, fuzz_joined.RULES, both, *loop),
+    }[name]
+
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `fuzz`."""
-    parser.add_argument("--machine", choices=["scheduler"], default="scheduler")
-    parser.add_argument("--policy", metavar="FILE", help="a Python file with urgency(job)")
+    parser.add_argument("--machine", choices=["scheduler", "worker", "joined"], default="scheduler")
+    parser.add_argument("--policy", metavar="FILE", help="a Python file with urgency(job), decide(...) or both")
     parser.add_argument("--profile", choices=PROFILES, default="dev", help="dev (default), ci or soak")
     parser.add_argument("--seconds", type=float, metavar="N", help="end after so long")
     parser.add_argument("--histories", type=int, metavar="N", help="end after so many (default 500, without --seconds)")
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of the first round (printed in any case)")
+    parser.add_argument("--save", nargs="?", const="tests/regressions", metavar="DIR", help="save the fault as a test")
     parser.add_argument("--json", action="store_true", help="one object")
 
 
@@ -51,18 +97,29 @@ def run(options: argparse.Namespace) -> int:
     if (seconds is not None and not 0 < seconds < 1e9) or (histories is not None and histories < 1):
         print("fuzz: --seconds and --histories must be positive", file=sys.stderr)
         return USAGE
+    if options.policy and options.machine == "worker":
+        print("fuzz: --policy says nothing of the worker alone; drop one of the two", file=sys.stderr)
+        return USAGE
     if seconds is None and histories is None:
         histories = 500
     try:
         policy = load(options.policy) if options.policy else None
+        return _run(options, policy, seconds, histories)
     except PolicyError as error:
         print(f"fuzz: {error}", file=sys.stderr)
         return error.code
+
+
+def _run(options: argparse.Namespace, policy: Policy | None, seconds: float | None, histories: int | None) -> int:
+    profile = PROFILES[options.profile]
+    judged = judge(policy) if policy is not None else []
     first = options.seed if options.seed is not None else profile.get("seed", SystemRandom().getrandbits(32))
     of: dict[str, Any] = {"slots": profile["slots"]}
-    if policy is not None and policy.urgency is not None:
-        of |= {"urgencies": (policy.urgency,), "waives": policy.waives}
-    machine = fresh(SchedulerMachine, **of)
+    if policy is not None:
+        of |= {"urgencies": (consult(policy),), "owed": owed(policy), "waives": policy.waives}
+        of |= {"arrivals": policy.arrivals or SchedulerMachine.arrivals}
+    machine = fuzzed(options.machine)
+    machine = replace(machine, machine=fresh(machine.machine, **of))
     began = time.monotonic()
     done, wrong = 0, None
     with Live(machine, began) as live:
@@ -73,8 +130,14 @@ def run(options: argparse.Namespace) -> int:
             done += ROUND
             live.show(done)
     report = told(machine, options, first, done, time.monotonic() - began, wrong)
-    print(json.dumps(report) if options.json else "\n".join(text(report)))
-    return VIOLATED if wrong is not None else UNDETERMINED if report["never_seen"] else HOLDS
+    code = worst(CODES[report["verdict"]], beside(judged))
+    report["verdict"] = next(word for word in CODES if CODES[word] == code)
+    report["functions"] = [each.as_json() for each in judged]
+    if options.json:
+        print(json.dumps(report))
+    else:
+        print("\n".join(text(report, judged)))
+    return code
 
 
 def over(done: int, histories: int | None, elapsed: float, seconds: float | None) -> bool:
@@ -82,7 +145,7 @@ def over(done: int, histories: int | None, elapsed: float, seconds: float | None
     return (histories is not None and done >= histories) or (seconds is not None and elapsed >= seconds)
 
 
-def one_round(machine: type[SchedulerMachine], number: int, histories: int) -> Violation | AssertionError | None:
+def one_round(of: Fuzzed, number: int, histories: int) -> Exception | None:
     """So many histories under one seed; the violation at the end of the shortest one found, if there is any."""
     how = settings(
         max_examples=histories,
@@ -90,12 +153,13 @@ def one_round(machine: type[SchedulerMachine], number: int, histories: int) -> V
         deadline=None,
         database=None,
         verbosity=Verbosity.quiet,
-        phases=[Phase.generate, Phase.shrink],
+        report_multiple_bugs=False,
+        phases=of.phases,
         suppress_health_check=list(HealthCheck),
     )
     try:
-        run_state_machine_as_test(seed(number)(machine), settings=how)
-    except (Violation, AssertionError) as violation:
+        run_state_machine_as_test(seed(number)(of.machine), settings=how)
+    except of.fails as violation:
         return violation
     return None
 
@@ -103,8 +167,8 @@ def one_round(machine: type[SchedulerMachine], number: int, histories: int) -> V
 class Live:
     """A line on a terminal that says how far it is; nothing in a pipe."""
 
-    def __init__(self, machine: type[SchedulerMachine], began: float) -> None:
-        self._machine, self._began = machine, began
+    def __init__(self, of: Fuzzed, began: float) -> None:
+        self._of, self._began = of, began
         console = Console(stderr=True)
         self._status: Status | None = console.status("fuzzing") if console.is_terminal else None
 
@@ -120,24 +184,23 @@ class Live:
     def show(self, done: int) -> None:
         """Say how many histories there were, and what was seen in them."""
         if self._status is not None:
-            steps = self._machine.actions.total()
+            machine = self._of.machine
+            steps = machine.actions.total()
             rate = steps / (time.monotonic() - self._began)
-            seen = f"{len(self._machine.actions)} actions, {len(self._machine.witnesses)} of {len(WITNESSES)} witnesses"
+            seen = f"{len(machine.actions)} actions, {len(machine.witnesses)} of {len(self._of.witnesses)} witnesses"
             self._status.update(f"{done} histories, {steps} steps, {rate:.0f} steps/s, {seen}")
 
 
-def told(
-    machine: type[SchedulerMachine], options: argparse.Namespace, first: int, done: int, elapsed: float, wrong: Any
-) -> dict[str, Any]:
+def told(of: Fuzzed, options: argparse.Namespace, first: int, done: int, elapsed: float, wrong: Any) -> dict[str, Any]:
     """What was done and seen."""
-    never = [f"rule {name}" for name in RULES if not machine.rules_fired[name]]
-    never += [f"action {each.name}" for each in ACTIONS if each.name != "reuse" and not machine.actions[each.name]]
-    never += [f"witness {name}" for name in WITNESSES if name not in machine.witnesses]
-    found = {}
+    machine, never, found = of.machine, list(of.never_seen()), {}
     if wrong is not None:
-        claims = wrong.claims if isinstance(wrong, Violation) else ("conformance",)
-        detail = wrong.detail if isinstance(wrong, Violation) else str(wrong)
-        found = {"claims": list(claims), "detail": detail, "history": [str(each) for each in machine.told]}
+        history, violation = machine.retold(wrong if isinstance(wrong, Violation) else nonconforming(str(wrong)))
+        found = {"claims": list(violation.claims), "detail": violation.detail, "history": history, "drawn": ""}
+        if issubclass(machine, SchedulerMachine) and len(machine.told) > 1:
+            folder = Path(options.save) if options.save else None
+            shown = met(machine, violation, command(), options.policy, folder, first)
+            found |= {**shown.as_json(), "drawn": shown.drawn}
     return {
         "machine": options.machine,
         "profile": options.profile,
@@ -149,20 +212,27 @@ def told(
         "rules": dict(machine.rules_fired),
         "actions": dict(machine.actions),
         "witnesses": sorted(machine.witnesses),
-        "waived": dict(machine.waived),
+        "waived": {claim: machine.waived[claim] for claim in sorted(machine.waives)},
         "never_seen": [] if found else never,
         "verdict": "refuted" if found else "undetermined" if never else "tested",
         "violation": found,
     }
 
 
-def text(report: dict[str, Any]) -> Iterator[str]:
-    """The same for people."""
+def text(report: dict[str, Any], judged: list[Judgement]) -> Iterator[str]:
+    """The same for people: waivers first."""
+    elsewhere = {finding.about for each in judged for finding in each.findings}
     for claim, times in report["waived"].items():
-        yield f"waived: {claim} (broken {times} times)"
+        yield f"waived: {claim}{'' if claim in elsewhere else f' (broken {times} times)'}"
+    for each in judged:
+        yield from table(each)
+        yield ""
+    if judged and not any(each.function == "urgency" for each in judged):
+        yield f"{report['policy']} defines no urgency: the shipped one is fuzzed"
     if report["violation"]:
         yield f"violated: {', '.join(report['violation']['claims'])}: {report['violation']['detail']}"
-        yield from (f"  {line}" for line in report["violation"]["history"])
+        yield report["violation"]["drawn"] or "\n".join(f"  {line}" for line in report["violation"]["history"])
+        yield from (f"saved: {path}" for path in report["violation"].get("files", ()))
     yield f"{report['machine']}: {report['histories']} histories, {report['steps']} steps in {report['seconds']} s"
     for kind in ("rules", "actions"):
         yield f"{kind}: " + ", ".join(f"{name} {times}" for name, times in sorted(report[kind].items()))

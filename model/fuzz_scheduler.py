@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from dataclasses import replace
-from functools import wraps
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
-from hypothesis.stateful import Bundle, MultipleResults, RuleBasedStateMachine, initialize, multiple, precondition, rule
+from hypothesis.stateful import Bundle, MultipleResults, initialize, multiple, precondition, rule
 
 from impl.jobs import (
     CHAT,
@@ -28,9 +26,13 @@ from impl.jobs import (
 )
 from impl.scheduler import Scheduler
 from model.conform import Monitor
+from model.counting import Counting, counted, fresh, rules_of
 from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+from model.kinds import VARIED
 from spec.logic import Property
 from spec.scheduler_claims import ALWAYS, STEPS, THEOREMS
+
+__all__ = ["RULES", "WITNESSES", "SchedulerMachine", "fresh"]
 
 WITNESSES: dict[str, Any] = {each.witness.__name__: each.witness for each in ALWAYS + STEPS + THEOREMS if each.witness}
 """What must be seen at least once, or some property was never put to the test."""
@@ -49,6 +51,7 @@ JOBS = st.builds(
     request_id=IDS,
     priority=st.sampled_from((IMAGE, IMAGE, 5, CHAT)),
     work=st.integers(1, 5),
+    arrived=CHOICES,
     deadline=st.none() | st.integers(0, 2),
 )
 NO_NUMBERS = st.sampled_from(
@@ -64,41 +67,14 @@ NO_JOBS = st.one_of(
 )
 
 
-RULES: list[str] = []
-"""The names of the rules that are counted."""
-
-
-def counted(method: Callable[..., Any]) -> Callable[..., Any]:
-    """The rule, which counts how often it fires."""
-
-    RULES.append(method.__name__)
-
-    @wraps(method)
-    def fire(self: SchedulerMachine, **drawn: Any) -> Any:
-        self.rules_fired[method.__name__] += 1
-        return method(self, **drawn)
-
-    return fire
-
-
-class SchedulerMachine(RuleBasedStateMachine):
+class SchedulerMachine(Counting):
     """A scheduler of 1 to 8 slots and whatever may happen to it, late reports and reused ids among it."""
 
     scheduler_type: ClassVar[type[Scheduler]] = Scheduler
     slots: ClassVar[tuple[int, ...]] = (1, 1, 2, 2, 3, 8)
     urgencies: ClassVar[tuple[Policy, ...]] = (by_priority, by_deadline)
+    arrivals: ClassVar[tuple[int, ...]] = VARIED["arrived"]
     owed: ClassVar[tuple[Property, ...]] = ()
-    waives: ClassVar[frozenset[str]] = frozenset()
-    rules_fired: ClassVar[Counter[str]] = Counter()
-    """How often each rule fired, in all runs."""
-    actions: ClassVar[Counter[str]] = Counter()
-    """How often each action of the specification was seen, in all runs."""
-    witnesses: ClassVar[set[str]] = set()
-    """Which of the WITNESSES were seen, in all runs."""
-    waived: ClassVar[Counter[str]] = Counter()
-    """How often each waived claim was broken, in all runs."""
-    told: ClassVar[list[Any]] = []
-    """Of the latest run: the scheduler's size and policy, then each event that it met."""
 
     leases = Bundle[Lease]("leases")
 
@@ -118,7 +94,11 @@ class SchedulerMachine(RuleBasedStateMachine):
     @rule(target=leases, jobs=st.lists(JOBS, min_size=1, max_size=4))
     @counted
     def admit(self, jobs: list[Job]) -> MultipleResults[Lease]:
-        return self.meet(*map(Admit, jobs))
+        return self.meet(*map(Admit, self.arriving(jobs)))
+
+    def arriving(self, jobs: list[Job]) -> list[Job]:
+        """The jobs at one of the `arrivals` each."""
+        return [replace(job, arrived=self.arrivals[job.arrived % len(self.arrivals)]) for job in jobs]
 
     @rule(job=NO_JOBS)
     @counted
@@ -187,6 +167,7 @@ class SchedulerMachine(RuleBasedStateMachine):
         self, completions: list[Lease], cancels: list[RequestId], arrivals: list[Job]
     ) -> MultipleResults[Lease]:
         """The same as one by one, which a twin shows."""
+        arrivals = self.arriving(arrivals)
         all_at_once, self.scheduler = self.scheduler, self.twin()
         outcomes = all_at_once.at_once(iter(completions), iter(cancels), iter(arrivals))
         events: list[Event] = [*map(Complete, completions), *map(Cancel, cancels), *map(Admit, arrivals)]
@@ -241,13 +222,5 @@ def new_leases(outcomes: Iterable[Outcome]) -> MultipleResults[Lease]:
     return multiple(*leases)
 
 
-def fresh(machine: type[SchedulerMachine], **of: Any) -> type[SchedulerMachine]:
-    """The same machine with other class attributes, which has seen nothing yet."""
-    seen: dict[str, Any] = {
-        "rules_fired": Counter(),
-        "actions": Counter(),
-        "witnesses": set(),
-        "waived": Counter(),
-        "told": [],
-    }
-    return type(machine.__name__, (machine,), seen | of)
+RULES = rules_of(SchedulerMachine)
+"""The names of the rules that are counted."""

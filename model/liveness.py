@@ -116,3 +116,48 @@ def undrained(setting: Setting) -> list[Shape]:
         if (live(shape) and not followers) or any(live(after) >= live(shape) for after in followers):
             wrong.append(shape)
     return wrong
+
+
+@dataclass(frozen=True)
+class Liveness:
+    """What was found of an instance: the shapes from which it does not drain, and how a job of each kind starves, if it
+    can. Strict priority starves all but the most urgent, by design."""
+
+    drains: bool
+    lassos: tuple[tuple[str, Lasso | None], ...]
+
+    def lines(self) -> Iterator[str]:
+        """For people."""
+        drained = "explored" if self.drains else "refuted"
+        yield f"the_system_drains: {drained}: without arrivals every live job ends, from every reachable state (FAIR)"
+        for kind, lasso in self.lassos:
+            if lasso is None:
+                yield f"a job of {kind} never starves here: explored, with at most {CROWD} jobs at once (FAIR)"
+            else:
+                yield f"a job of {kind} may starve: it waits for ever though every slot is freed again and again"
+                yield f"  first:    {', '.join(map(words, lasso.way))}"
+                yield f"  for ever: {', '.join(map(words, lasso.cycle))}"
+
+    def as_json(self) -> dict[str, object]:
+        """For programs."""
+        return {
+            "the_system_drains": "explored" if self.drains else "refuted",
+            "starvation": {
+                kind: lasso and {"way": list(map(words, lasso.way)), "cycle": list(map(words, lasso.cycle))}
+                for kind, lasso in self.lassos
+            },
+        }
+
+
+def liveness(setting: Setting) -> Liveness:
+    """Both questions, of the instance and of each of its kinds of jobs."""
+    names = [f"priority {job.priority}, work {job.work}" for job in setting.kinds]
+    return Liveness(
+        not undrained(setting),
+        tuple((name, starvation(setting, kind)) for kind, name in enumerate(names)),
+    )
+
+
+def words(label: Label) -> str:
+    """An event of a lasso in words."""
+    return f"admit a job of kind {label.number}" if label.action == "admit" else f"complete in slot {label.place}"

@@ -1,7 +1,9 @@
 """Policy files: Python files that define `urgency(job)`, `decide(warm, demand, idle_sec, ttl_sec)`, or both.
 
 Such a file is run as it is read, with all that it does; what it prints goes to standard error. `WAIVES` names the
-properties, of the machines that it steers, to which it does not hold itself.
+properties, of the machines that it steers, to which it does not hold itself. `CLAIMS` are its own claims of every state
+of the scheduler: functions `claim(s)` of `model.observe.Seen` with a sentence, in the connectives of `spec.logic`.
+`ARRIVALS` are ticks worth trying as the arrival of a job, where the usual ones would show nothing of the policy.
 """
 
 from __future__ import annotations
@@ -10,16 +12,18 @@ import inspect
 import linecache
 import sys
 import warnings
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from contextlib import redirect_stdout
 from dataclasses import dataclass
 from pathlib import Path
 from types import ModuleType
 from typing import Any, NoReturn
 
+from impl.checks import check_int
 from model.deadline import Overdue, within
 from model.exits import UNDETERMINED, USAGE
-from model.machines import AUTOSCALE, SCHEDULER
+from model.machines import AUTOSCALE, MACHINES, SCHEDULER
+from spec.logic import Property
 
 SECONDS = 10.0
 """What a policy file may take to load."""
@@ -29,6 +33,9 @@ RESPECT = "urgency_respects_priority"
 """What an urgency owes: that the assumption `the_urgency_respects_the_priority` of the scheduler is true of it."""
 CONSEQUENCES = frozenset((RESPECT, "the_urgency_respects_the_priority", "chat_never_waits_behind_an_image"))
 """Whoever waives one of these does without the first of them."""
+
+RESERVED = frozenset(("conformance", RESPECT, "it_ends_without_error", "equals_the_specification", "the_system_drains"))
+"""What is said of policies beside the properties of the machines."""
 
 
 class PolicyError(Exception):
@@ -47,13 +54,15 @@ class Policy:
     urgency: Callable[..., Any] | None = None
     decide: Callable[..., Any] | None = None
     waives: frozenset[str] = frozenset()
+    claims: tuple[Property, ...] = ()
+    arrivals: tuple[int, ...] = ()
 
 
 def load(path: str | Path, *, seconds: float = SECONDS) -> Policy:
     """Run the file, and take from it what a policy may define.
 
-    Raises PolicyError: USAGE if it is missing, does not parse, has a function of another signature or waives what there
-    is not; UNDETERMINED if it raises as it is run, or does not come to an end.
+    Raises PolicyError: USAGE if it is missing, does not parse, or holds under one of these names what is not expected;
+    UNDETERMINED if it raises as it is run, or does not come to an end.
     """
     module = _run(str(path), _read(str(path)), seconds)
     urgency, decide = (getattr(module, name, None) for name in ("urgency", "decide"))
@@ -68,7 +77,14 @@ def load(path: str | Path, *, seconds: float = SECONDS) -> Policy:
     known = {each.name for each in SCHEDULER.properties} | {RESPECT} if urgency is not None else set()
     if decide is not None:
         known |= {each.name for each in AUTOSCALE.properties}
-    return Policy(str(path), urgency, decide, _waives(path, getattr(module, "WAIVES", ()), known))
+    return Policy(
+        str(path),
+        urgency,
+        decide,
+        _waives(path, getattr(module, "WAIVES", ()), known),
+        tuple(_claims(path, getattr(module, "CLAIMS", ()))),
+        _arrivals(path, getattr(module, "ARRIVALS", ())),
+    )
 
 
 def _read(path: str) -> str:
@@ -128,6 +144,32 @@ def _waives(path: str | Path, names: Any, known: set[str]) -> frozenset[str]:
     if unknown:
         _unusable(path, f"WAIVES names {', '.join(unknown)}; the properties are {', '.join(sorted(known))}")
     return frozenset(names)
+
+
+def _claims(path: str | Path, claims: Any) -> Iterator[Property]:
+    if not isinstance(claims, tuple | list):
+        _unusable(path, f"CLAIMS is {claims!r}, expected a tuple of functions")
+    taken = {each.name for machine in MACHINES.values() for each in machine.properties} | RESERVED
+    for claim in claims:
+        name = getattr(claim, "__name__", None)
+        if not isinstance(name, str):
+            _unusable(path, f"CLAIMS holds {claim!r}, expected a function claim(s)")
+        _check_signature(path, name, claim, 1, "claim(s), and defaults for any further parameter")
+        if not Property(claim).sentence:
+            _unusable(path, f"the claim {name} has no docstring, expected one that says it in a sentence")
+        if name in taken:
+            _unusable(path, f"CLAIMS holds a second {name}, expected another name than that of any other property")
+        taken.add(name)
+        yield Property(claim)
+
+
+def _arrivals(path: str | Path, arrivals: Any) -> tuple[int, ...]:
+    try:
+        if not isinstance(arrivals, tuple | list):
+            raise ValueError
+        return tuple(check_int("an arrival", tick) for tick in arrivals)
+    except ValueError:
+        _unusable(path, f"ARRIVALS is {arrivals!r}, expected a tuple of ticks, whole numbers in i64")
 
 
 def _unusable(path: str | Path, why: str) -> NoReturn:

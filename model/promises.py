@@ -206,9 +206,9 @@ def _obligation(subject: Subject, promise: Promise, claim: Claim) -> Obligation:
 
 
 def _counterexample(subject: Subject, claim: Claim, broken: Callable[[Trial], bool]) -> tuple[Sample | None, str, bool]:
-    """An input that breaks the claim, what became of it, and whether the function itself broke it."""
+    """The smallest input that breaks the claim, what became of it, and whether the function itself broke it."""
     try:
-        sample = subject.explorer.witness([*subject.domain, negate(claim)])
+        sample = subject.explorer.smallest([*subject.domain, negate(claim)])
     except Unfollowable:
         sample = None
     if sample is None:

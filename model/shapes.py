@@ -16,6 +16,7 @@ from impl.jobs import Job, Lease, Policy, RequestId, Running, Snapshot, Waiting,
 from impl.scheduler import Scheduler
 from model.conform import Monitor, Violation, nonconforming
 from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+from model.policy import PolicyError
 from spec.logic import Property
 
 ACTIONS = ("admit", "complete", "cancel", "progress", "restart", "stale", "duplicate", "nothing")
@@ -102,6 +103,13 @@ class Setting:
                 move = replace(move, violation=wrong)
             yield move
 
+    def unjudged(self, shape: Shape) -> Iterator[tuple[Label, tuple[Shape, tuple[int, ...]] | None]]:
+        """Every event at the shape, and what the shipped code does, right or wrong: the shape that follows, and where
+        each of its jobs was before; None if the code raises."""
+        naming = _Naming(self, shape, range)
+        for label in (*self._labels(shape), *self._arrivals(shape)):
+            yield label, naming.taken(label)
+
     def _labels(self, shape: Shape) -> Iterator[Label]:
         running = [entry for entry in shape.slots if entry is not None]
         everyone = range(len(running) + len(shape.queue))
@@ -172,6 +180,8 @@ class _Naming:
             after = scheduler.snapshot()
             monitor = self.monitor()
             action = monitor.judge(event, outcome, after)
+        except PolicyError:
+            raise
         except Violation as violation:
             return Move(label, Shape((), ()), (), "", violation)
         except Exception as error:  # whatever a broken scheduler raises is a finding
@@ -191,6 +201,8 @@ class _Naming:
             scheduler = self.setting.scheduler.restore(self.before, urgency=self.setting.urgency)
             apply(scheduler, self.event(label))
             return self.read(label, scheduler.snapshot())
+        except PolicyError:
+            raise
         except Exception:
             return None
 

@@ -12,6 +12,7 @@ from textwrap import fill, indent
 from typing import Any
 
 from impl.checks import I64_MAX
+from model import policy as policies
 from model.arrivals import TraceError
 from model.comparison import Settings, compare
 from model.exits import HOLDS, USAGE, VIOLATED
@@ -48,6 +49,8 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     modes = ("exact", "step")
     resume = "a preempted job goes on where it was, or does the step it was in again (default: exact)"
     parser.add_argument("--resume", choices=modes, default=usual.resume, help=resume)
+    policy = "take urgency, decide, or both from this file (default: the shipped ones)"
+    parser.add_argument("--policy", metavar="FILE.py", help=policy)
     parser.add_argument("--json", action="store_true", help="print one JSON object instead")
 
 
@@ -68,7 +71,12 @@ def run(options: argparse.Namespace) -> int:
         resume=options.resume,
     )
     source = {"chat": options.chat or "bundled sample", "image": options.image or "random", "seed": options.seed}
-    result = {"source": source, **compare(workload, settings)}
+    try:
+        policy = policies.load(options.policy) if options.policy else None
+        result = {"source": source, "policy": options.policy, **compare(workload, settings, policy)}
+    except policies.PolicyError as error:
+        print(f"simulate: {error}", file=sys.stderr)
+        return error.code
     print(json.dumps(result, indent=2) if options.json else _text(result))
     return VIOLATED if result["violation"] else HOLDS
 
@@ -86,8 +94,13 @@ def _whole(least: int, most: int) -> Callable[[str], int]:
 
 def _text(result: dict[str, Any]) -> str:
     source, settings, offered, judged = (result[key] for key in ("source", "settings", "offered", "judged"))
+    policy = result["policy"]
+    mine = {Path(policy).name: result["under_policy"]} if policy else {"slotproof": result["shipped"]}
+    only = "" if policy else ", and only renders can be preempted"
     loads = {kind: "-" if each["load"] is None else f"{each['load']:.1%}" for kind, each in offered.items()}
-    lines = [
+    lines = [f"waived: {claim} (broken {times} times)" for claim, times in result["waived"].items()]
+    lines += [f"policy   {policy}"] if policy else []
+    lines += [
         f"chats    {source['chat']}: {offered['chat']['jobs']}, offered load {loads['chat']} of the slots",
         f"renders  {source['image']}: {offered['image']['jobs']}, offered load {loads['image']}; seed {source['seed']}",
         f"slots    {settings['slots']}, each {settings['tokens_per_second']} tokens/s or {RENDER_RATE} render steps/s; "
@@ -99,10 +112,10 @@ def _text(result: dict[str, Any]) -> str:
         lines += _counterexample(result["violation"])
     else:
         lines += [
-            table({"slotproof": result["shipped"], "first come, first served": result["first_come_first_served"]}),
+            table({**mine, "first come, first served": result["first_come_first_served"]}),
             "",
             "A wait is from arrival to first work on a warm worker, a turnaround from arrival to end, refused jobs",
-            "apart. Prefill is ignored, a chat of no tokens takes one step, and only renders can be preempted.",
+            f"apart. Prefill is ignored, a chat of no tokens takes one step{only}.",
             "",
             f"{judged['events']} steps judged in {judged['seconds']} s, no violation:",
             indent(fill(", ".join(f"{count} {name}" for name, count in judged["as"].items()), 100), "  "),

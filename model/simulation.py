@@ -4,7 +4,7 @@ At one instant: the worker is ready, then completions, then arrivals, then the t
 at every whole second and at once when demand begins; it asks `decide` while the worker is cold or warm, never while it
 starts. A stop takes no time.
 
-Before an arrival that finds every slot busy the running jobs of lower priority report their whole steps, so that the
+Before an arrival that finds every slot busy the running jobs of lower urgency report their whole steps, so that the
 one it preempts resumes with what is left. The step cut in two is done again, or else the job resumes within it.
 """
 
@@ -16,9 +16,12 @@ from enum import Enum
 from heapq import heappop, heappush
 
 from impl.autoscale import Action
-from impl.jobs import Ended, Job, Lease, Outcome, Placed, Queued, RequestId
+from impl.jobs import Ended, Job, Lease, Outcome, Placed, Policy, Queued, RequestId, Urgency, by_priority
 from model.events import Admit, Complete, Event, Progress
 from model.ticks import SECOND, steps_in, ticks_for
+
+PATIENCE = 43_200
+"""So many seconds, or four times the ttl or the cold start if that is more, are too long for nothing to happen."""
 
 
 class Phase(Enum):
@@ -55,7 +58,8 @@ class Run:
 
 
 class Simulation:
-    """One worker with `slots` slots, cold at tick 0, under the scheduler `meet` and the autoscale policy `decide`.
+    """One worker with `slots` slots, cold at tick 0, under the scheduler `meet`, which goes by `urgency`, and the
+    autoscale policy `decide`.
 
     `rates` in steps a second by modality, `ttl` and `cold_start` in seconds; `exact` lets a preempted job resume in
     mid-step.
@@ -73,9 +77,10 @@ class Simulation:
         exact: bool = False,
         meet: Callable[[Event], Outcome],
         decide: Callable[[int, int, int, int], Action],
+        urgency: Policy = by_priority,
     ) -> None:
         self.slots, self.rates, self.ttl, self.cold_start, self.exact = slots, rates, ttl, cold_start, exact
-        self.meet, self.decide = meet, decide
+        self.meet, self.decide, self.urgency = meet, decide, urgency
         self.stories: dict[RequestId, Story] = {}
         self.live = 0
         self.now = 0
@@ -88,18 +93,24 @@ class Simulation:
         self._ends: list[tuple[int, int, int]] = []  # (end, slot, run), with runs that were cut among them
         self._spawned = 0
         self._idle_since = 0
+        self._latest = 0
 
     def run(self, jobs: Iterable[Job]) -> None:
         """Replay `jobs`, in order of arrival, until every job has ended and the worker is cold again.
 
-        It also returns when the jobs that are left can never end: `live` then stays above 0.
+        It also returns when the jobs that are left can never end: `live` then stays above 0. And it returns when for so
+        long nobody came and no job ended that the policy will never start or stop the worker as it should.
         """
         arrivals = iter(jobs)
         coming = next(arrivals, None)
         tick = 0
+        patience = max(PATIENCE, 4 * self.ttl, 4 * self.cold_start) * SECOND
         while coming is not None or self.live or self.phase is not Phase.COLD:
             end = self._next_end()
             if coming is None and end is None and self.live and self.phase is Phase.WARM:
+                return
+            if coming is None and end is None and self.now > self._latest + patience:
+                self.resident += self.now - self._spawned if self.phase is not Phase.COLD else 0
                 return
             ready = self._spawned + self.cold_start * SECOND if self.phase is Phase.STARTING else None
             arrival = None if coming is None else coming.arrived
@@ -109,8 +120,10 @@ class Simulation:
                 self._get_ready()
             while self._next_end() == self.now:
                 self._end(self._runs[self._ends[0][1]])
+                self._latest = self.now
             while coming is not None and coming.arrived == self.now:
                 self._arrive(coming)
+                self._latest = self.now
                 coming = next(arrivals, None)
             if wanted or self.live:
                 self._idle_since = self.now
@@ -142,7 +155,7 @@ class Simulation:
     def _arrive(self, job: Job) -> None:
         story = self.stories[job.request_id] = Story(job, job.work)
         if len(self._runs) == self.slots:
-            self._report(job.priority)
+            self._report(self.urgency(job))
         outcome = self.meet(Admit(job))
         story.admitted = isinstance(outcome, Placed | Queued)
         self.live += story.admitted
@@ -151,9 +164,9 @@ class Simulation:
                 self._cut(self._runs[outcome.lease.slot])
             self._place(outcome.lease)
 
-    def _report(self, priority: int) -> None:
+    def _report(self, urgency: Urgency) -> None:
         for run in self._runs.values():
-            if run.since is not None and run.story.job.priority < priority:
+            if run.since is not None and self.urgency(run.story.job) < urgency:  # type: ignore[operator]
                 left = run.left - steps_in(self.now - run.since, self.rates[run.story.job.modality])
                 steps, run.story.left = run.story.left - left, left
                 if steps:

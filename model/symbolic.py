@@ -107,6 +107,29 @@ class Explorer:
         model = self._model(claims)
         return None if model is None else self._sample(model)
 
+    def smallest(self, claims: Iterable[Claim]) -> Sample | None:
+        """The smallest input that satisfies all the claims; None if there is none. No number is negative if that will
+        do, and a flag is true if that will do. Then all numbers are as near to 0 as the farthest lets them be, and each
+        of them, the last one first, as the ones behind it let it be. Where the solver cannot tell, it is any input.
+        Raises Unfollowable as above."""
+        claims = list(claims)
+        numbers = [each for each in reversed(self._inputs.values()) if z3.is_int(each)]
+        flags = [each for each in self._inputs.values() if not z3.is_int(each)]
+        farthest = z3.Int("the farthest number")
+        solver = z3.Optimize()
+        solver.set("priority", "lex")
+        solver.set("rlimit", Z3_UNITS)
+        solver.add(*self._with_definitions([lift(claim) for claim in claims]))
+        solver.add(*(z3.And(-farthest <= each, each <= farthest) for each in numbers))
+        for wish in (z3.And(*(each >= 0 for each in numbers)), *flags):
+            solver.minimize(z3.If(wish, 0, 1))
+        for distance in (farthest, *(z3.If(each < 0, -each, each) for each in numbers)):
+            solver.minimize(distance)
+        answer = solver.check()
+        if answer == z3.unknown:
+            return self.witness(claims)
+        return self._sample(solver.model()) if answer == z3.sat else None
+
     def paths(self, function: Callable[..., Any], arguments: Arguments, premises: Iterable[Claim]) -> tuple[Path, ...]:
         """Every path that some input takes of which the premises hold. Raises Unfollowable."""
         codes = followed(function)

@@ -1,8 +1,9 @@
-"""The shipped policies under observation: whatever they do is held to the specification at once."""
+"""Policies under observation: whatever they do is held to the specification at once."""
 
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from typing import NamedTuple
 
 from impl.autoscale import Action, decide
@@ -10,6 +11,7 @@ from impl.jobs import Outcome, Policy, by_priority
 from impl.scheduler import Scheduler
 from model.conform import Monitor, judge_decision
 from model.events import Event, apply
+from spec.logic import Property
 
 
 class Decision(NamedTuple):
@@ -26,14 +28,26 @@ class Watch:
     """A scheduler and the autoscale policy, each of their steps judged as it is taken: Violation ends the run.
 
     `history` holds every event and every decision so far, the one that was wrong last; `actions` counts what the
-    specification calls them.
+    specification calls them. `urgency`, `policy` (a `decide`, None being the shipped one) and what is `owed` and waived
+    belong together; `waived` counts what was broken of the latter.
     """
 
-    def __init__(self, scheduler: Scheduler, *, urgency: Policy = by_priority) -> None:
+    def __init__(
+        self,
+        scheduler: Scheduler,
+        *,
+        urgency: Policy = by_priority,
+        policy: Callable[[int, int, int, int], Action] | None = None,
+        owed: tuple[Property, ...] = (),
+        waives: frozenset[str] = frozenset(),
+    ) -> None:
         self.history: list[Event | Decision] = []
         self.actions: Counter[str] = Counter()
         self._scheduler = scheduler
-        self._monitor = Monitor(scheduler.snapshot(), urgency=urgency)
+        self._decide = decide if policy is None else policy
+        self._waives = waives
+        self._monitor = Monitor(scheduler.snapshot(), urgency=urgency, owed=owed, waives=waives)
+        self.waived = self._monitor.waived
 
     def meet(self, event: Event) -> Outcome:
         """Let the scheduler meet the event. Raises Violation."""
@@ -44,7 +58,9 @@ class Watch:
 
     def decide(self, warm: int, demand: int, idle: int, ttl: int) -> Action:
         """Ask the autoscale policy. Raises Violation."""
-        action = decide(warm, demand, idle, ttl)
+        action = self._decide(warm, demand, idle, ttl)
         self.history.append(Decision(warm, demand, idle, ttl, action))
-        self.actions[judge_decision(warm, demand, idle, ttl, action)] += 1
+        name, waived = judge_decision(warm, demand, idle, ttl, action, self._waives)
+        self.actions[name] += 1
+        self.waived.update(waived)
         return action

@@ -201,6 +201,16 @@ def test_images_starve_by_design_and_chat_does_not(slots: int) -> None:
     assert starvation(setting, kind=1) is None
 
 
+def test_the_lasso_is_shown(capsys: pytest.CaptureFixture[str]) -> None:
+    arguments = ["--slots", "1", "--jobs", "2", "--levels", "2", "--liveness"]
+    assert main(["explore", *arguments]) == 0
+    told = capsys.readouterr().out
+    assert "first:    admit a job of kind 0, admit a job of kind 1" in told
+    assert "for ever: admit a job of kind 1, complete in slot 0" in told
+    assert main(["explore", *arguments, "--json"]) == 0
+    assert json.loads(capsys.readouterr().out)["liveness"]["the_system_drains"] == "explored"
+
+
 def test_the_system_drains_from_every_reachable_state() -> None:
     assert undrained(Setting(2, TWO)) == []
 

@@ -54,7 +54,8 @@ def test_a_wrong_policy_is_refuted_by_two_jobs(tmp_path: Path, capsys: pytest.Ca
     code, told = report(capsys, "--policy", str(policy), "--seed", "0")
     assert (code, told["verdict"]) == (1, "refuted")
     assert "chat_never_waits_behind_an_image" in told["violation"]["claims"]
-    assert len(told["violation"]["history"]) == 3
+    assert [event["event"] for event in told["violation"]["history"]] == ["admit", "admit"]
+    assert told["violation"]["minimal"]
 
 
 def test_a_planted_bug_is_refuted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
