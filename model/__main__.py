@@ -17,6 +17,7 @@ from model.exits import HOLDS, INTERNAL, USAGE
 COMMANDS = {
     "diff": "what a policy does otherwise than another, on every input",
     "explore": "explore every history of the shipped scheduler on a finite instance",
+    "mutants": "plant bugs, by name and systematically, and show which property catches each",
     "fuzz": "random histories of the shipped scheduler, each step held to the specification",
     "prove": "prove that every action of the specification keeps every claim",
     "table": "what the shipped functions or a policy do on every input, in words, and judged",

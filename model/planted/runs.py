@@ -78,7 +78,7 @@ class NumbersNoRuns(Core):
         return super()._start(slot, job, urgency, remaining)
 
 
-@planted("a_run_that_starts_has_a_new_number", "ollama/ollama#10819")
+@planted("a_run_that_starts_has_a_new_number", "ollama/ollama#10819, vllm-project/vllm#48245")
 class NumbersRunsAnew(Core):
     """After a restart the runs are counted from 0 again."""
 
