@@ -7,7 +7,6 @@ changes nothing but ties.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
-from dataclasses import asdict
 from itertools import product
 from typing import Any
 
@@ -119,7 +118,7 @@ def _facts(job: Job) -> dict[str, Any]:
     """What there is to tell of the job."""
     usual = {"modality": "", "arrived": 0, "deadline": None}
     return {
-        name: value for name, value in asdict(job).items() if name != "request_id" and usual.get(name, ...) != value
+        name: value for name, value in job._asdict().items() if name != "request_id" and usual.get(name, ...) != value
     }
 
 

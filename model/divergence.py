@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict, replace
+from dataclasses import replace
 from typing import Any
 
 from impl.jobs import Policy
@@ -48,7 +48,7 @@ def divergence(setting: Setting, new: Policy, jobs: int) -> History | None:
 def _happening(setting: Setting, label: Label, who: str) -> Happening:
     if label.action == "complete":
         return complete(who)
-    facts = asdict(setting.kinds[label.number])
+    facts = setting.kinds[label.number]._asdict()
     return admit(who, **{name: value for name, value in facts.items() if name != "request_id"})
 
 

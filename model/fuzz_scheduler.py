@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, ClassVar
 
 from hypothesis import strategies as st
@@ -59,11 +58,11 @@ NO_NUMBERS = st.sampled_from(
 )
 NO_JOBS = st.one_of(
     NO_NUMBERS,
-    st.builds(replace, JOBS, priority=NO_NUMBERS),
-    st.builds(replace, JOBS, work=NO_NUMBERS | st.integers(-2, 0)),
-    st.builds(replace, JOBS, request_id=st.sampled_from((None, True, 1.0, (), b"a"))),
-    st.builds(replace, JOBS, arrived=NO_NUMBERS),
-    st.builds(replace, JOBS, deadline=NO_NUMBERS.filter(lambda value: value is not None)),
+    st.builds(Job._replace, JOBS, priority=NO_NUMBERS),
+    st.builds(Job._replace, JOBS, work=NO_NUMBERS | st.integers(-2, 0)),
+    st.builds(Job._replace, JOBS, request_id=st.sampled_from((None, True, 1.0, (), b"a"))),
+    st.builds(Job._replace, JOBS, arrived=NO_NUMBERS),
+    st.builds(Job._replace, JOBS, deadline=NO_NUMBERS.filter(lambda value: value is not None)),
 )
 
 
@@ -98,7 +97,7 @@ class SchedulerMachine(Counting):
 
     def arriving(self, jobs: list[Job]) -> list[Job]:
         """The jobs at one of the `arrivals` each."""
-        return [replace(job, arrived=self.arrivals[job.arrived % len(self.arrivals)]) for job in jobs]
+        return [job._replace(arrived=self.arrivals[job.arrived % len(self.arrivals)]) for job in jobs]
 
     @rule(job=NO_JOBS)
     @counted

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from itertools import product
 from typing import Any
 
@@ -36,11 +35,11 @@ def kinds(plain: Sequence[Job], policy: Policy | None) -> tuple[Job, ...]:
         name: of
         for name, of in values.items()
         if (name == "arrived" and policy.arrivals)
-        or any(len({urgency(replace(job, **{name: value})) for value in of}) > 1 for job in jobs)
+        or any(len({urgency(job._replace(**{name: value})) for value in of}) > 1 for job in jobs)
     }
     return tuple(job for each in plain for job in _each(each, read))
 
 
 def _each(job: Job, values: dict[str, tuple[Any, ...]]) -> list[Job]:
     chosen: list[dict[str, Any]] = [dict(zip(values, each, strict=True)) for each in product(*values.values())]
-    return [replace(job, **each) for each in chosen]
+    return [job._replace(**each) for each in chosen]

@@ -231,5 +231,5 @@ def named(setting: Setting, label: Label, snapshot: Snapshot, arrived: int) -> e
             return events.Complete(lease)
         case "progress":
             return events.Progress(lease, label.number)
-    late = replace(lease, run=NEVER)
+    late = lease._replace(run=NEVER)
     return events.Progress(late, label.number) if label.number else events.Complete(late)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import replace
 from itertools import groupby, product
 from typing import Any
 
@@ -28,7 +27,7 @@ def possible(state: Seen, newcomers: Iterable[Job], urgency: Policy, leases: Ite
         wanted = urgency(job)
         name = f"{NEW} {job.priority}" + ("" if wanted == job.priority else f"/{wanted}")
         if key(name) not in state.jobs:
-            state = with_a_stranger(state, replace(job, request_id=name), wanted)
+            state = with_a_stranger(state, job._replace(request_id=name), wanted)
     late: list[tuple[Any, ...]] = [(lease.request_id, lease.slot, lease.run) for lease in leases]
     late += [(job, 0, NEVER) for job in state.jobs][:1]
     values = _values(state)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import asdict, replace
+from dataclasses import replace
 
 from impl.jobs import Job, RequestId
 from impl.scheduler import Scheduler
@@ -77,13 +77,13 @@ def _happening(label: Label, who: RequestId, job: Job) -> Happening:
 
 
 def _admit(who: RequestId, job: Job) -> Happening:
-    return admit(who, **{name: value for name, value in asdict(job).items() if name != "request_id"})
+    return admit(who, **{name: value for name, value in job._asdict().items() if name != "request_id"})
 
 
 def _job(setting: Setting, history: list[Happening], label: Label) -> Job:
     """The job that a label brings, if it brings one."""
     if setting.every_order:
-        return replace(setting.kinds[0], priority=_level(setting, history, label.number))
+        return setting.kinds[0]._replace(priority=_level(setting, history, label.number))
     return setting.kinds[label.number if label.action == "admit" else 0]
 
 

@@ -82,8 +82,8 @@ class Setting:
     def job(self, kind: int, name: RequestId, *, newcomer: bool = False) -> Job:
         """A job of that kind under that name."""
         if self.every_order:
-            return replace(self.kinds[0], request_id=name, priority=kind if newcomer else 2 * kind + 1)
-        return replace(self.kinds[kind], request_id=name)
+            return self.kinds[0]._replace(request_id=name, priority=kind if newcomer else 2 * kind + 1)
+        return self.kinds[kind]._replace(request_id=name)
 
     def monitor(self, snapshot: Snapshot) -> Monitor:
         """One that holds the scheduler to the specification from the snapshot on, and to what the policy owes."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import Any
@@ -59,7 +59,7 @@ def judge_urgency(function: Function = by_priority, by: Judge = SHIPPED) -> Judg
 def _readable(explorer: Explorer, rule: Rule) -> Rule:
     """The same rule with a job for a sample."""
     job = job_of(explorer, LESS, rule.sample.__getitem__, bool(rule.sample[no_deadline(LESS)]))
-    return replace(rule, sample={name: value for name, value in asdict(job).items() if name != "request_id"})
+    return replace(rule, sample={name: value for name, value in job._asdict().items() if name != "request_id"})
 
 
 def no_deadline(who: str) -> str:

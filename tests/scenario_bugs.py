@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
 from functools import reduce
 from heapq import heappush
 from socket import socket
@@ -182,7 +181,7 @@ class RepairsTheJob(Scheduler):
         try:
             return super().admit(job)
         except ValueError:
-            return super().admit(replace(job, priority=CHAT, work=1))
+            return super().admit(job._replace(priority=CHAT, work=1))
 
 
 @scheduler

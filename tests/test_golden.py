@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from itertools import count
 from pathlib import Path
 
@@ -279,7 +278,7 @@ class Forgetting(Scheduler):
         outcome = super().admit(job)
         if isinstance(outcome, Placed) and outcome.preempted:
             self.cancel(outcome.preempted.request_id)
-            super().admit(replace(outcome.preempted, work=29))
+            super().admit(outcome.preempted._replace(work=29))
         return outcome
 
 

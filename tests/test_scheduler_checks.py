@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from enum import IntEnum
 from typing import Any
 
@@ -26,7 +25,7 @@ def busy() -> Scheduler:
 
 
 def job(**fields: Any) -> Job:
-    return replace(chat("X"), **fields)
+    return chat("X")._replace(**fields)
 
 
 BAD_JOBS: list[tuple[str, Any]] = [
@@ -91,7 +90,7 @@ def test_a_bad_urgency_is_refused_before_anything_changes(urgency: Any) -> None:
 
 def test_ints_and_tuples_do_not_mix() -> None:
     scheduler = Scheduler(2, urgency=lambda job: job.priority if job.modality else (job.priority,))
-    mixed = [image("A"), replace(image("B"), modality="image")]
+    mixed = [image("A"), image("B")._replace(modality="image")]
     with unchanged(scheduler), pytest.raises(ValueError, match="always an int or always a tuple of ints"):
         scheduler.at_once(arrivals=mixed)
     assert isinstance(scheduler.admit(mixed[1]), Placed)

@@ -8,7 +8,6 @@ counted as jobs start and line up, so that no fault is one of counting.
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any, NoReturn
 
 from impl.checks import I64_MIN, check_job, is_int
@@ -146,5 +145,5 @@ class QosByName(QosScheduler):
 
 def _typed(job: Job) -> Job:
     any_work = isinstance(job, Job) and is_int(job.work) and I64_MIN <= job.work < 1
-    check_job(replace(job, work=1) if any_work else job)
+    check_job(job._replace(work=1) if any_work else job)
     return job

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from heapq import heappush
 from typing import Any
 
@@ -86,5 +85,5 @@ class LosesThePriority(Core):
         heir = super()._vacate(run)
         resumed = heir and self._slots[heir.slot]
         if resumed:
-            self._slots[resumed.slot] = resumed._replace(job=replace(resumed.job, priority=0))
+            self._slots[resumed.slot] = resumed._replace(job=resumed.job._replace(priority=0))
         return heir

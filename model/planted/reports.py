@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 from impl.core import Core
@@ -25,7 +24,7 @@ class LeasesTheNextRun(Core):
     def admit(self, job: Job, urgency: Any) -> Placed | Queued | Refused:
         outcome = super().admit(job, urgency)
         if isinstance(outcome, Placed):
-            return replace(outcome, lease=replace(outcome.lease, run=self._next_run))
+            return outcome._replace(lease=outcome.lease._replace(run=self._next_run))
         return outcome
 
 
@@ -35,7 +34,7 @@ class LeasesAnotherJob(Pieces):
 
     def admit(self, job: Job, urgency: Any) -> Placed | Queued | Refused:
         outcome = super().admit(job, urgency)
-        return replace(outcome, lease=self.runs()[-1].lease) if isinstance(outcome, Placed) else outcome
+        return outcome._replace(lease=self.runs()[-1].lease) if isinstance(outcome, Placed) else outcome
 
 
 @planted("conformance", "vllm-project/vllm#53130")
@@ -44,7 +43,7 @@ class HidesTheHeir(Core):
 
     def complete(self, lease: Lease) -> Ended | Stale:
         outcome = super().complete(lease)
-        return replace(outcome, heir=None) if isinstance(outcome, Ended) else outcome
+        return outcome._replace(heir=None) if isinstance(outcome, Ended) else outcome
 
 
 @planted("conformance", "kubernetes-sigs/kueue#8065")
