@@ -174,8 +174,8 @@ def of_arguments() -> Iterator[str]:
 
 
 def of_slow_names() -> Iterator[str]:
-    """The claims that a name whose lookup takes for ever keeps one thread, which keeps nobody from leaving, and that one
-    whose lookup takes a moment is waited for."""
+    """The claims that a name whose lookup takes for ever keeps one thread, which keeps nobody from leaving, and that a
+    lookup that takes a moment is waited for."""
     net = Net(())
     script = Script((), SLOW, connect=0.05)
     answers = [play(script, net)[0].reason for _ in range(2)]

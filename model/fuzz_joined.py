@@ -23,7 +23,13 @@ from model.worker_events import Event, JobEnded, Progressed, Tick
 from spec.logic import Property
 
 JOBS = st.builds(
-    Job, request_id=st.integers(0, 5), priority=st.sampled_from((IMAGE, IMAGE, CHAT)), work=st.integers(1, 4)
+    Job,
+    request_id=st.integers(0, 5),
+    priority=st.sampled_from((IMAGE, IMAGE, CHAT)),
+    work=st.integers(1, 4),
+    modality=st.just(""),
+    arrived=st.just(0),
+    deadline=st.none(),
 )
 CHOICES = st.integers(0, 11)
 MOSTLY = st.sampled_from((True, True, False))
@@ -84,7 +90,7 @@ class JoinedMachine(WorkerMachine):
         """What is tried in its place: less time."""
         return (step._replace(event=event) for event in super().simpler(step.event))
 
-    @rule(jobs=st.lists(JOBS, min_size=1, max_size=3))
+    @rule(jobs=st.lists(JOBS, min_size=1, max_size=4))
     @counted
     def arrive(self, jobs: list[Job]) -> None:
         self.happen(*map(events.Admit, jobs))

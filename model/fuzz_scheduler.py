@@ -50,6 +50,7 @@ JOBS = st.builds(
     request_id=IDS,
     priority=st.sampled_from((IMAGE, IMAGE, 5, CHAT)),
     work=st.integers(1, 5),
+    modality=st.just(""),
     arrived=CHOICES,
     deadline=st.none() | st.integers(0, 2),
 )

@@ -166,15 +166,16 @@ class WorkerMachine(Counting):
             self.meet(Probed(Verdict.COLD, self.last))
 
     @precondition(lambda self: self.phase in (Phase.COLD, Phase.STARTING))
-    @rule(demand=DEMANDS)
+    @rule(demand=DEMANDS, report=REPORTS)
     @counted
-    def start_slowly(self, demand: int | None) -> None:
-        """A worker that is wanted is still starting when its budget ends."""
+    def start_slowly(self, demand: int | None, report: type[Progressed | JobEnded]) -> None:
+        """A worker that is wanted reports too early, and is still starting when its budget ends."""
         limits = self.watch.controller.snapshot().settings
         for _ in range(2):
             if self.phase is Phase.COLD:
                 self.answer()
                 self.tick_after(limits.longest_back_off, 1)
+        self.meet(report(self.last))
         self.tick_after(limits.start_budget, demand)
 
     @precondition(lambda self: self.phase in (Phase.STARTING, Phase.WARM))

@@ -1,4 +1,4 @@
-"""Systematic mutants that behave as the original does, each with the reason. One that is killed does not belong here."""
+"""Systematic mutants that behave as the original does, each with the reason. One that is killed is no such."""
 
 from __future__ import annotations
 
