@@ -81,15 +81,27 @@ def simulate(session: nox.Session) -> None:
 
 
 @nox.session
+def mutants(session: nox.Session) -> None:
+    """Bugs on purpose, planted by name and systematic, and who catches them; arguments go to `model mutants`."""
+    install(session, "tests")
+    session.run("python", "-m", "model", "mutants", *session.posargs)
+
+
+@nox.session
 def verify(session: nox.Session) -> None:
-    """The main job: gates, proofs, every small history and many random ones, planted bugs, the bundled simulation."""
+    """The main job: gates, proofs, every small history and many random ones, scenarios, planted bugs, simulation."""
     install(session, "tests")
     model = ("python", "-m", "model")
     session.run("python", "-m", "impl", "gate")
     session.run(*model, "prove")
     session.run(*model, "explore", "--slots", "2", "--jobs", "7", "--levels", "3", "--actions", "admit,complete")
-    session.run(*model, "explore", "--slots", "2", "--jobs", "4", "--levels", "2", "--capacity", "1")
-    session.run(*model, "fuzz", "--profile", "ci")
-    session.run("python", "-m", "pytest", "-q", "-n", "2", "tests/test_conform.py", "tests/test_must_fail_specs.py")
+    session.run(*model, "explore", "--slots", "2", "--jobs", "4", "--levels", "2", "--capacity", "1", "--liveness")
+    session.run(*model, "explore", "--slots", "2", "--jobs", "5", "--levels", "all", "--actions", "admit,complete")
+    for machine in ("worker", "joined"):
+        session.run(*model, "explore", "--machine", machine)
+    for machine in ("scheduler", "worker", "joined"):
+        session.run(*model, "fuzz", "--machine", machine, "--profile", "ci", "--histories", "300")
+    session.run("python", "-m", "pytest", "-q", "-n", "2", "tests/test_scenarios.py", "tests/test_must_fail_specs.py")
+    session.run(*model, "mutants", "--named")
     session.run(*model, "simulate")
     session.run(*model, "simulate", "--ttl", "3")

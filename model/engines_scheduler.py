@@ -14,8 +14,10 @@ from model.breadth import explore
 from model.conform import Violation
 from model.engines import Engine
 from model.engines_edges import at_the_edges
+from model.engines_scenarios import scenario_engine
 from model.fuzz_scheduler import SchedulerMachine, fresh
 from model.planted.bugs import Code
+from model.scheduler_scenarios import SchedulerCase
 from model.shapes import Setting
 
 RENDER, CHATTER = Job("", IMAGE, 2), Job("", CHAT, 2)
@@ -66,4 +68,9 @@ def fuzzed(code: Code) -> Iterator[str]:
             yield "conformance"
 
 
-ENGINES: dict[str, Engine] = {"golden": golden, "explore": explored, "fuzz": fuzzed}
+ENGINES: dict[str, Engine] = {
+    "golden": golden,
+    "explore": explored,
+    "fuzz": fuzzed,
+    **scenario_engine("scheduler.txt", SchedulerCase.read, lambda code: code.scheduler),
+}

@@ -17,10 +17,12 @@ from impl.worker import Controller
 from impl.worker_state import Do, Phase, Settings, Snapshot, Why
 from model.conform import Violation
 from model.engines import ENDS, Engine, WrongKind
+from model.engines_scenarios import scenario_engine
 from model.engines_watch import raised_by_the_code
 from model.planted.bugs import Code
 from model.worker_conform import Monitor
 from model.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick, apply
+from model.worker_scenarios import WorkerCase
 from model.worker_watch import Watch
 
 SEEDS, LENGTH = 20, 120
@@ -262,4 +264,9 @@ def history(watch: Watch, seed: int, length: int) -> Iterator[Event]:
 
 NAMES = ("the_reason_is_told", "bad_input_changes_nothing")
 """The claims beside those of the specification that have to catch something."""
-ENGINES: dict[str, Engine] = {"golden": golden, "explore": explored, "fuzz": fuzzed}
+ENGINES: dict[str, Engine] = {
+    "golden": golden,
+    "explore": explored,
+    "fuzz": fuzzed,
+    **scenario_engine("loop.txt", WorkerCase.read, lambda code: code.controller),
+}
