@@ -17,6 +17,12 @@ def install(session: nox.Session, *groups: str) -> None:
     session.install("-q", "-c", "constraints.txt", *wanted)
 
 
+def engine(session: nox.Session, command: str) -> None:
+    """Run one engine, with the arguments after --."""
+    install(session, "suite")
+    session.run("python", "-m", "model", command, *session.posargs)
+
+
 @nox.session
 def lint(session: nox.Session) -> None:
     """Style and layout."""
@@ -48,36 +54,31 @@ def gates(session: nox.Session) -> None:
 @nox.session
 def prove(session: nox.Session) -> None:
     """Every proof, by both solvers; arguments after -- go to `python -m model prove`."""
-    install(session, "suite")
-    session.run("python", "-m", "model", "prove", *session.posargs)
+    engine(session, "prove")
 
 
 @nox.session
 def table(session: nox.Session) -> None:
     """The decision table of the shipped policies, or of a policy file, and what is proved of them."""
-    install(session, "suite")
-    session.run("python", "-m", "model", "table", *session.posargs)
+    engine(session, "table")
 
 
 @nox.session
 def explore(session: nox.Session) -> None:
     """Every history of the shipped scheduler on a finite instance; arguments go to `python -m model explore`."""
-    install(session, "suite")
-    session.run("python", "-m", "model", "explore", *session.posargs)
+    engine(session, "explore")
 
 
 @nox.session
 def fuzz(session: nox.Session) -> None:
     """Random histories of the shipped scheduler; arguments after -- go to `python -m model fuzz`."""
-    install(session, "suite")
-    session.run("python", "-m", "model", "fuzz", *session.posargs)
+    engine(session, "fuzz")
 
 
 @nox.session
 def simulate(session: nox.Session) -> None:
     """The bundled arrivals through the shipped code; arguments after -- go to `python -m model simulate`."""
-    install(session, "suite")
-    session.run("python", "-m", "model", "simulate", *session.posargs)
+    engine(session, "simulate")
 
 
 @nox.session
