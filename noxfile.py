@@ -101,7 +101,7 @@ def verify(session: nox.Session) -> None:
     for machine in ("worker", "joined"):
         session.run(*model, "explore", "--machine", machine)
     for machine in ("scheduler", "worker", "joined"):
-        session.run(*model, "fuzz", "--machine", machine, "--profile", "ci", "--histories", "300")
+        session.run(*model, "fuzz", "--machine", machine, "--profile", "ci")
     session.run("python", "-m", "pytest", "-q", "-n", "2", "tests/test_scenarios.py", "tests/test_must_fail_specs.py")
     session.run(*model, "mutants", "--named")
     session.run(*model, "simulate")

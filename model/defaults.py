@@ -22,9 +22,9 @@ SCHEDULER: dict[str, Any] = {
 }
 WORKER: dict[str, Any] = {
     "ttl": 1,
-    "start_budget": 1,
+    "start_budget": 2,
     "patience": 2,
-    "alarm_after": 1,
+    "alarm_after": 2,
     "hang_budget": 1,
     "longest_back_off": 2,
     "liveness": False,

@@ -46,8 +46,8 @@ CODES = {"tested": HOLDS, "refuted": VIOLATED, "undetermined": UNDETERMINED}
 
 @dataclass(frozen=True)
 class Fuzzed:
-    """A state machine, what has to be seen of it, and what it raises when the code is wrong. `phases` leaves the
-    shrinking out where the machine itself tells the smallest history."""
+    """A state machine, what has to be seen of it, what it raises when the code is wrong, and how many rules a history
+    has. `phases` leaves the shrinking out where the machine itself tells the smallest history."""
 
     machine: type[Counting]
     rules: Collection[str]
@@ -55,6 +55,7 @@ class Fuzzed:
     witnesses: Collection[str]
     fails: tuple[type[Exception], ...] = (Violation, AssertionError)
     phases: tuple[Phase, ...] = (Phase.generate, Phase.shrink)
+    rules_each: int = 50
 
     def never_seen(self) -> Iterator[str]:
         """What would be no pass."""
@@ -69,7 +70,7 @@ def fuzzed(name: str) -> Fuzzed:
     scheduler = [action.name for action in ACTIONS if action.name != "reuse"]
     worker = [action.name for action in WORKER_ACTIONS]
     both = [*worker, *(f"scheduler {action}" for action in scheduler)]
-    loop = (fuzz_worker.WITNESSES, (Violation, AssertionError, ValueError), (Phase.generate,))
+    loop = (fuzz_worker.WITNESSES, (Violation, AssertionError, ValueError), (Phase.generate,), 20)
     return {
         "scheduler": Fuzzed(SchedulerMachine, RULES, scheduler, WITNESSES),
         "worker": Fuzzed(fuzz_worker.WorkerMachine, fuzz_worker.RULES, worker, *loop),
@@ -149,7 +150,7 @@ def one_round(of: Fuzzed, number: int, histories: int) -> Exception | None:
     """So many histories under one seed; the violation at the end of the shortest one found, if there is any."""
     how = settings(
         max_examples=histories,
-        stateful_step_count=50,
+        stateful_step_count=of.rules_each,
         deadline=None,
         database=None,
         verbosity=Verbosity.quiet,

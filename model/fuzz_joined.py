@@ -95,14 +95,15 @@ class JoinedMachine(WorkerMachine):
     def arrive(self, jobs: list[Job]) -> None:
         self.happen(*map(events.Admit, jobs))
 
-    @rule(choice=CHOICES)
+    @rule(jobs=st.lists(JOBS, max_size=3), choice=CHOICES)
     @counted
-    def cancel(self, choice: int) -> None:
-        """Some live job, or one that was never seen."""
+    def cancel(self, jobs: list[Job], choice: int) -> None:
+        """Jobs come, and one leaves: some live job, or one that was never seen."""
+        self.happen(*map(events.Admit, jobs))
         known = [*reversed(self.live()), -1]
         self.happen(events.Cancel(known[choice % len(known)]))
 
-    @rule(jobs=st.lists(JOBS, max_size=2), seconds=st.integers(1, 3), idle=st.sampled_from((0, 0, 3, 5)))
+    @rule(jobs=st.lists(JOBS, max_size=2), seconds=st.integers(1, 3), idle=st.sampled_from((0, 3, 5)))
     @counted
     def serve(self, jobs: list[Job], seconds: int, idle: int) -> None:
         """A good time: jobs come, and those in flight get on; then perhaps an idle one, in which nothing is wanted."""
@@ -115,6 +116,12 @@ class JoinedMachine(WorkerMachine):
             self.happen(*map(events.Cancel, self.live()))
         for _ in range(idle):
             self.second()
+
+    def warm_up(self) -> None:
+        """For a job that comes, unless one is there."""
+        if not self.live():
+            self.happen(events.Admit(Job(0, IMAGE, 2)))
+        super().warm_up()
 
     def second(self) -> None:
         """The world answers truly, and a step is done of each job in flight, or its end reported."""

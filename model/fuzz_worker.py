@@ -85,7 +85,7 @@ class WorkerMachine(Counting):
     def simpler(cls, step: Any) -> Iterator[Any]:
         """What is tried in its place: less time, less demand."""
         if isinstance(step, Tick):
-            yield from (replace(step, now=gap) for gap in range(min(step.now, 10)))
+            yield from (replace(step, now=gap) for gap in (0, 1, 2) if gap < step.now)
             yield from (replace(step, demand=demand) for demand in (0, 1) if demand < (step.demand or 0))
 
     @classmethod
@@ -157,26 +157,28 @@ class WorkerMachine(Counting):
     def probe(self, verdict: Verdict, lag: int) -> None:
         self.meet(Probed(verdict, max(0, self.last - lag)))
 
-    @rule(times=st.integers(1, 3))
+    @rule(verdicts=st.lists(st.sampled_from((Verdict.COLD, Verdict.COLD, Verdict.UNKNOWN)), min_size=1, max_size=4))
     @counted
-    def refuse(self, times: int) -> None:
-        """A warm worker refuses connections in a row."""
+    def refuse(self, verdicts: list[Verdict]) -> None:
+        """A warm worker refuses connections in a row, or does not answer in time."""
         self.warm_up()
-        for _ in range(times):
-            self.meet(Probed(Verdict.COLD, self.last))
+        for verdict in verdicts:
+            self.meet(Probed(verdict, self.last))
 
     @precondition(lambda self: self.phase in (Phase.COLD, Phase.STARTING))
-    @rule(demand=DEMANDS, report=REPORTS)
+    @rule(demand=DEMANDS, verdict=VERDICTS, report=REPORTS)
     @counted
-    def start_slowly(self, demand: int | None, report: type[Progressed | JobEnded]) -> None:
-        """A worker that is wanted reports too early, and is still starting when its budget ends."""
+    def start_slowly(self, demand: int | None, verdict: Verdict, report: type[Progressed | JobEnded]) -> None:
+        """A worker that is wanted reports too early, and perhaps does not answer before its budget ends."""
         limits = self.watch.controller.snapshot().settings
         for _ in range(2):
             if self.phase is Phase.COLD:
                 self.answer()
                 self.tick_after(limits.longest_back_off, 1)
         self.meet(report(self.last))
-        self.tick_after(limits.start_budget, demand)
+        self.meet(Probed(verdict, self.last))
+        self.tick_after(limits.start_budget - 1, demand)
+        self.tick_after(1, demand)
 
     @precondition(lambda self: self.phase in (Phase.STARTING, Phase.WARM))
     @rule()

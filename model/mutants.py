@@ -51,7 +51,8 @@ def run(options: argparse.Namespace) -> int:
         done[trial.task.name] = trial
     wanted = properties(dict.fromkeys(bug.target for bug in BUGS.values())) if whole else []
     planted = {bug.name: bug.property for bug in BUGS.values()}
-    matrix = Matrix(tuple(done[task.name] for task in tasks), EQUIVALENT, tuple(wanted), planted)
+    ordered = tuple(done[task.name] for task in tasks)
+    matrix = Matrix(ordered, EQUIVALENT, tuple(wanted), planted, whole and not options.named)
     print(json.dumps(matrix.as_json(), indent=1) if options.json else "\n".join(matrix.text()))
     return matrix.code
 
@@ -80,7 +81,8 @@ def line(bug: Bug) -> str:
 
 def chosen(options: argparse.Namespace) -> list[Task]:
     """The mutants that the options ask for. Raises ValueError."""
-    bugs, systematic = list(BUGS.values()), [] if options.named else mutants()
+    by_name = options.named or (options.only and set(options.only) <= set(BUGS))
+    bugs, systematic = list(BUGS.values()), [] if by_name else mutants()
     if options.changed:
         lines = changed(options.changed)
         targets = {module for module, touched in lines.items() if touched}

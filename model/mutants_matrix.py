@@ -43,12 +43,13 @@ def properties(targets: Iterable[str]) -> list[str]:
 class Matrix:
     """All trials. `equivalent` are the mutants that no engine can kill, each with the reason; `planted` is
     the property that each planted bug breaks; `wanted` are the properties that have to kill something, which is asked
-    only when all planted bugs were tried."""
+    only when all planted bugs were tried. `whole`: the trials are all the mutants that there are."""
 
     trials: tuple[Trial, ...]
     equivalent: Mapping[str, str]
     wanted: tuple[str, ...] = ()
     planted: Mapping[str, str] = field(default_factory=dict)
+    whole: bool = False
 
     def killers(self, trial: Trial) -> dict[str, list[str]]:
         """The engines by the property with which they killed the mutant."""
@@ -96,6 +97,12 @@ class Matrix:
         ]
 
     @property
+    def stale(self) -> list[str]:
+        """Mutants that were said to be equivalent, and do not exist."""
+        known = {trial.task.name for trial in self.trials}
+        return sorted(set(self.equivalent) - known) if self.whole else []
+
+    @property
     def useless(self) -> list[str]:
         """Properties that killed nothing."""
         kills = self.kills()
@@ -124,7 +131,7 @@ class Matrix:
     @property
     def code(self) -> int:
         """The exit code."""
-        if self.survivors or self.not_equivalent or self.missed or self.useless:
+        if self.survivors or self.not_equivalent or self.stale or self.missed or self.useless:
             return VIOLATED
         return UNDETERMINED if self.undetermined else HOLDS
 
@@ -143,6 +150,7 @@ class Matrix:
             "useless": self.useless,
             "survivors": [trial.task.name for trial in self.survivors],
             "equivalent_but_killed": [trial.task.name for trial in self.not_equivalent],
+            "equivalent_but_unknown": self.stale,
             "missed": [trial.task.name for trial in self.missed],
             "undetermined": [trial.task.name for trial in self.undetermined],
             "verdict": self.verdict,
@@ -164,6 +172,7 @@ class Matrix:
         yield ""
         yield from (f"survived: {trial.task.name}" for trial in self.survivors)
         yield from (f"listed as equivalent, and killed: {trial.task.name}" for trial in self.not_equivalent)
+        yield from (f"listed as equivalent, and no mutant: {name}" for name in self.stale)
         for trial in self.missed:
             yield f"killed, but not by {self.planted[trial.task.name]}: {trial.task.name}"
         yield from (f"kills nothing: {name}" for name in self.useless)
@@ -172,7 +181,9 @@ class Matrix:
             yield f"undetermined: {trial.task.name} ({'; '.join(said)})"
         yield f"redundant (never the sole killer): {', '.join(self.redundant) or 'none'}"
         killed = sum(map(self.killed, self.trials))
-        yield f"{len(self.trials)} mutants, {killed} killed, {len(self.survivors)} survived; verdict: {self.verdict}"
+        explained = sum(trial.task.name in self.equivalent and not self.killed(trial) for trial in self.trials)
+        counts = f"{killed} killed, {explained} equivalent, {len(self.survivors)} survived"
+        yield f"{len(self.trials)} mutants, {counts}, {len(self.undetermined)} undetermined; verdict: {self.verdict}"
 
 
 def row(trial: Trial, equivalent: Mapping[str, str]) -> dict[str, object]:

@@ -65,7 +65,10 @@ def judged(monkeypatch: pytest.MonkeyPatch) -> None:
 
 @pytest.mark.usefixtures("judged")
 def test_the_counts_of_the_controller(capsys: pytest.CaptureFixture[str]) -> None:
-    arguments = ("--machine", "worker", "--patience", "1", "--hang-budget", "0", "--longest-back-off", "1")
+    arguments = ["--machine", "worker"]
+    for name, value in ("start-budget", 1), ("patience", 1), ("alarm-after", 1), ("hang-budget", 0):
+        arguments += [f"--{name}", str(value)]
+    arguments += ["--longest-back-off", "1"]
     code, record = told(capsys, *arguments, "--liveness")
     assert (code, record["verdict"], record["exhaustive"]) == (0, "explored", True)
     assert (record["distinct_states"], record["transitions"], record["depth"]) == (354, 9_528, 11)

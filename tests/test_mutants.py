@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import difflib
 import json
 import subprocess
 import sys
@@ -17,6 +18,7 @@ from model.engines import ENDS, Engine, Outcome, Undetermined, Verdict, ask
 from model.mutants_child import Task
 from model.mutants_matrix import Matrix
 from model.mutants_run import Trial, trials
+from model.mutants_source import of_module
 from model.planted import autoscale
 from model.planted.bugs import SHIPPED, Code
 from model.planted.catalogue import BUGS
@@ -128,6 +130,8 @@ CRASHED, UNKNOWN = Outcome(Verdict.CRASHED, ("a_claim",)), Outcome(Verdict.UNDET
         ([trial("a", proof=UNKNOWN, fuzz=SURVIVED)], {}, 3),
         ([trial("a", explore=SURVIVED)], {"equivalent": {"a": "it is the same"}}, 0),
         ([trial("a", explore=killed("x"))], {"equivalent": {"a": "it is the same"}}, 1),
+        ([trial("a", explore=killed("x"))], {"equivalent": {"b": "it is the same"}}, 0),
+        ([trial("a", explore=killed("x"))], {"equivalent": {"b": "it is the same"}, "whole": True}, 1),
         ([trial("a", explore=killed("x"))], {"wanted": ("x",)}, 0),
         ([trial("a", explore=killed("x"))], {"wanted": ("x", "y")}, 1),
         ([trial("a", explore=killed("x"))], {"planted": {"a": "x"}}, 0),
@@ -187,6 +191,19 @@ def test_a_changed_source_is_what_the_engines_see() -> None:
     assert {outcome.verdict for outcome in found["wrong"].values()} == {Verdict.KILLED}
     assert "autoscale_neg1" in found["wrong"]["golden"].killers
     assert {outcome.killers for outcome in found["broken"].values()} == {(ENDS,)}
+
+
+def test_systematic_mutants_are_programs_with_one_change_each() -> None:
+    pytest.importorskip("cosmic_ray", reason="systematic mutants need cosmic-ray")
+    source = (ROOT / "impl" / "autoscale.py").read_text(encoding="utf-8")
+    made = list(of_module("autoscale"))
+    assert made == list(of_module("autoscale"))
+    assert len({each.name for each in made}) == len({each.source for each in made}) == len(made) > 40
+    for each in made:
+        changed = [line for line in difflib.ndiff(source.splitlines(), each.source.splitlines()) if line[0] in "+-"]
+        assert 1 <= len(changed) <= 9, each.name
+    kinds = {each.name.rpartition(":")[2].partition(".")[0] for each in made}
+    assert {"DropStatement", "AddNot", "NumberReplacer", "GtE_Gt", "Eq_NotEq", "Sub_Add", "FloorDiv_Mul"} <= kinds
 
 
 # The command
