@@ -84,7 +84,7 @@ def simulate(session: nox.Session) -> None:
 @nox.session
 def mutants(session: nox.Session) -> None:
     """Bugs on purpose, planted by name and systematic, and who catches them; arguments go to `model mutants`."""
-    install(session, "tests")
+    install(session, "mutants")
     session.run("python", "-m", "model", "mutants", *session.posargs)
 
 
