@@ -90,19 +90,25 @@ def mutants(session: nox.Session) -> None:
 
 @nox.session
 def verify(session: nox.Session) -> None:
-    """The main job: gates, proofs, every small history and many random ones, scenarios, planted bugs, simulation."""
+    """The main job: gates, proofs, every small history and many random ones, scenarios, planted bugs, simulation, and
+    the report. Its steps stand in model/steps.py."""
     install(session, "tests")
-    model = ("python", "-m", "model")
-    session.run("python", "-m", "impl", "gate")
-    session.run(*model, "prove")
-    session.run(*model, "explore", "--slots", "2", "--jobs", "7", "--levels", "3", "--actions", "admit,complete")
-    session.run(*model, "explore", "--slots", "2", "--jobs", "4", "--levels", "2", "--capacity", "1", "--liveness")
-    session.run(*model, "explore", "--slots", "2", "--jobs", "5", "--levels", "all", "--actions", "admit,complete")
-    for machine in ("worker", "joined"):
-        session.run(*model, "explore", "--machine", machine)
-    for machine in ("scheduler", "worker", "joined"):
-        session.run(*model, "fuzz", "--machine", machine, "--profile", "ci")
-    session.run("python", "-m", "pytest", "-q", "-n", "2", "tests/test_scenarios.py", "tests/test_must_fail_specs.py")
-    session.run(*model, "mutants", "--named")
-    session.run(*model, "simulate")
-    session.run(*model, "simulate", "--ttl", "3")
+    session.run("python", "-m", "model", "verify", *session.posargs)
+
+
+@nox.session
+def report(session: nox.Session) -> None:
+    """What holds, how strongly and what shows it, as one page; arguments after -- go to `python -m model report`."""
+    engine(session, "report")
+
+
+@nox.session
+def check(session: nox.Session) -> None:
+    """Hold a journal or another system's log to the specification; arguments go to `python -m model check`."""
+    engine(session, "check")
+
+
+@nox.session
+def soak(session: nox.Session) -> None:
+    """The loop on real processes, under kills, freezes and bursts; arguments go to `python -m model soak`."""
+    engine(session, "soak")

@@ -44,7 +44,7 @@ JOINED: dict[str, Any] = {
 FIXED = {"joined": {"actions"}}
 """What cannot be chosen."""
 DEFAULTS = {"scheduler": SCHEDULER, "worker": WORKER, "joined": JOINED}
-EVERYWHERE = {"machine", "max_states", "json"}
+EVERYWHERE = {"machine", "max_states", "json", "evidence", "answers"}
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:

@@ -128,7 +128,6 @@ def step(make: type[Controller], node: Node, event: Event) -> tuple[Node | None,
         if isinstance(event, Adopted):
             s = controller.snapshot()
             controller = make.adopt(s.settings, s.now, event.generation, living=event.living, stopping=event.stopping)
-        before = state_of(controller)
         monitor.judge(event, apply(controller, event), state_of(controller))
     except Violation as violation:
         return None, violation.claims
@@ -138,9 +137,6 @@ def step(make: type[Controller], node: Node, event: Event) -> tuple[Node | None,
         if not raised_by_the_code(error.__traceback__):
             raise
         return None, (ENDS,)
-    late = not isinstance(event, Tick | Adopted) and event.generation < before.generation
-    if late and state_of(controller) != before:
-        return None, ("a_late_event_of_an_old_worker_changes_nothing",)
     return Node(controller, monitor), ()
 
 

@@ -4,13 +4,12 @@ specification, and the shortest history to each fault."""
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterator
 from pathlib import Path
 
 from impl.jobs import Job, by_priority
-from model import explore_loop
+from model import evidence, explore_loop
 from model.breadth import Exploration, Found, explore
 from model.consult import consult, owed
 from model.defaults import DEFAULTS, completed
@@ -44,7 +43,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--policy", metavar="FILE", help="a Python file with urgency(job), decide(...) or both")
     parser.add_argument("--liveness", action="store_true", default=None, help="ask what happens sooner or later, too")
     parser.add_argument("--save", nargs="?", const="tests/regressions", metavar="DIR", help="save each fault as a test")
-    parser.add_argument("--json", action="store_true", help="one object")
+    evidence.arguments(parser)
     loop_arguments(parser)
 
 
@@ -69,11 +68,9 @@ def run(options: argparse.Namespace) -> int:
     finder = Finder(setting, command(), options.policy, Path(options.save) if options.save else None)
     shown = [finder.found(claim, sentence_of(claim, found, setting), found) for claim, found in seen.found.items()]
     live = liveness(setting) if options.liveness else None
-    if options.json:
-        record = as_json(seen, setting, options, judged, shown)
-        print(json.dumps(record | ({"liveness": live.as_json()} if live else {})))
-    else:
-        print("\n".join([*text(seen, setting, options, judged, shown), *(live.lines() if live else ())]))
+    told = as_json(seen, setting, options, judged, shown) | ({"liveness": live.as_json()} if live else {})
+    lines = [*text(seen, setting, options, judged, shown), *(live.lines() if live else ())]
+    evidence.answer(options, told, lines)
     return CODES["refuted" if live and not live.drains else verdict(seen, judged)]
 
 

@@ -8,13 +8,14 @@ and the number of its starts (`moments`), with the processes and, joined, the sc
 from __future__ import annotations
 
 import argparse
-import json
 from collections.abc import Iterator
 from dataclasses import asdict, dataclass
 from typing import Any
 
 from impl.worker_state import Settings
+from model import evidence
 from model.conform import Violation
+from model.drawn_rows import Row, loop_rows
 from model.exits import HOLDS, UNDETERMINED, VIOLATED
 from model.loops import Loop, retold
 from model.machines import MACHINES
@@ -30,11 +31,12 @@ CODES = {"explored": HOLDS, "refuted": VIOLATED, "undetermined": UNDETERMINED}
 
 @dataclass(frozen=True)
 class Seen:
-    """An exploration; `histories` tells each fault, event by event."""
+    """An exploration; `histories` tells each fault, event by event, and so do `rows`, for a drawing."""
 
     loop: Loop
     reached: Reached[Any, Any]
     histories: dict[str, list[str]]
+    rows: dict[str, list[Row]]
     pairs: Pairs | None = None
 
 
@@ -48,11 +50,8 @@ def run(options: argparse.Namespace, setting: Setting | None) -> int:
     wanted = setting is None and options.liveness and seen.reached.exhaustive
     live = liveness(loop, seen.reached) if wanted else None
     verdict = "refuted" if live is not None and not live.holds else seen.reached.verdict
-    if options.json:
-        record = as_json(seen, options, verdict)
-        print(json.dumps(record | ({"liveness": live.as_json()} if live else {})))
-    else:
-        print("\n".join([*text(seen, options), *(live.lines() if live else ()), f"verdict: {verdict}"]))
+    told = as_json(seen, options, verdict) | ({"liveness": live.as_json()} if live else {})
+    evidence.answer(options, told, [*text(seen, options), *(live.lines() if live else ()), f"verdict: {verdict}"])
     return CODES[verdict]
 
 
@@ -67,18 +66,28 @@ def settings_of(options: argparse.Namespace) -> Settings:
 def explore_worker(loop: Loop, most: int | None = None) -> Seen:
     """All histories of the controller, until `most` states are known."""
     reached = reach(loop.first, loop.follow, most)
-    found = {claim: [spoken(event) for event in retold(loop, each.history)] for claim, each in reached.found.items()}
-    return Seen(loop, reached, found)
+    found = {claim: retold(loop, each.history) for claim, each in reached.found.items()}
+    told = {claim: list(map(spoken, history)) for claim, history in found.items()}
+    rows = {
+        claim: loop_rows(loop.settings, history, reached.found[claim].violation, make=loop.controller)
+        for claim, history in found.items()
+    }
+    return Seen(loop, reached, told, rows)
 
 
 def explore_joined(pairs: Pairs, most: int | None = None) -> Seen:
     """All histories of both in which so many jobs arrive, until `most` states are known."""
     reached = reach(pairs.first, pairs.follow, most)
-    found = {
-        claim: [spoken(event) for event in retold_joined(pairs, each.history).history]
-        for claim, each in reached.found.items()
+    found = {claim: retold_joined(pairs, each.history).history for claim, each in reached.found.items()}
+    told = {claim: list(map(spoken, history)) for claim, history in found.items()}
+    both: dict[str, Any] = {"make": pairs.loop.controller}
+    rows = {
+        claim: loop_rows(
+            pairs.loop.settings, history, reached.found[claim].violation, scheduler=pairs.setting.fresh(), **both
+        )
+        for claim, history in found.items()
     }
-    return Seen(pairs.loop, reached, found, pairs)
+    return Seen(pairs.loop, reached, told, rows, pairs)
 
 
 def as_json(seen: Seen, options: argparse.Namespace, verdict: str) -> dict[str, object]:
@@ -102,6 +111,7 @@ def as_json(seen: Seen, options: argparse.Namespace, verdict: str) -> dict[str, 
                 "sentence": sentence_of(claim, found.violation),
                 "history": seen.histories[claim],
                 "detail": found.violation.detail,
+                "rows": seen.rows[claim],
             }
             for claim, found in reached.found.items()
         },

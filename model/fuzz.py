@@ -4,7 +4,6 @@ step held to the specification. Hypothesis generates and shrinks them."""
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Collection, Iterator
@@ -18,7 +17,7 @@ from hypothesis.stateful import run_state_machine_as_test
 from rich.console import Console
 from rich.status import Status
 
-from model import fuzz_joined, fuzz_worker
+from model import evidence, fuzz_joined, fuzz_worker
 from model.conform import Violation, nonconforming
 from model.consult import consult, owed
 from model.counting import Counting
@@ -87,7 +86,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--histories", type=int, metavar="N", help="end after so many (default 500, without --seconds)")
     parser.add_argument("--seed", type=int, metavar="N", help="the seed of the first round (printed in any case)")
     parser.add_argument("--save", nargs="?", const="tests/regressions", metavar="DIR", help="save the fault as a test")
-    parser.add_argument("--json", action="store_true", help="one object")
+    evidence.arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -134,10 +133,7 @@ def _run(options: argparse.Namespace, policy: Policy | None, seconds: float | No
     code = worst(CODES[report["verdict"]], beside(judged))
     report["verdict"] = next(word for word in CODES if CODES[word] == code)
     report["functions"] = [each.as_json() for each in judged]
-    if options.json:
-        print(json.dumps(report))
-    else:
-        print("\n".join(text(report, judged)))
+    evidence.answer(options, report, text(report, judged))
     return code
 
 
@@ -194,7 +190,8 @@ class Live:
 
 def told(of: Fuzzed, options: argparse.Namespace, first: int, done: int, elapsed: float, wrong: Any) -> dict[str, Any]:
     """What was done and seen."""
-    machine, never, found = of.machine, list(of.never_seen()), {}
+    machine, never = of.machine, list(of.never_seen())
+    found: dict[str, Any] = {}
     if wrong is not None:
         history, violation = machine.retold(wrong if isinstance(wrong, Violation) else nonconforming(str(wrong)))
         found = {"claims": list(violation.claims), "detail": violation.detail, "history": history, "drawn": ""}
@@ -202,6 +199,8 @@ def told(of: Fuzzed, options: argparse.Namespace, first: int, done: int, elapsed
             folder = Path(options.save) if options.save else None
             shown = met(machine, violation, command(), options.policy, folder, first)
             found |= {**shown.as_json(), "drawn": shown.drawn}
+        if issubclass(machine, fuzz_worker.WorkerMachine):
+            found["rows"] = machine.rows(violation)
     return {
         "machine": options.machine,
         "profile": options.profile,

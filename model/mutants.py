@@ -4,10 +4,10 @@ property."""
 from __future__ import annotations
 
 import argparse
-import json
 import subprocess
 import sys
 
+from model import evidence
 from model.engines import engines_of
 from model.exits import USAGE
 from model.mutants_child import Task
@@ -28,7 +28,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--only", metavar="NAME", action="append", help="only this mutant (may be given again)")
     parser.add_argument("--changed", metavar="REV", help="only what lies in code that changed since this git revision")
     parser.add_argument("--workers", type=int, metavar="N", help="processes at a time (default: one a core)")
-    parser.add_argument("--json", action="store_true", help="one value: with --list an array, else an object")
+    evidence.arguments(parser, "one value: with --list an array, else an object")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -38,8 +38,7 @@ def run(options: argparse.Namespace) -> int:
     if options.list and (options.only or options.changed):
         return wrong("--list names every planted bug; drop --only and --changed")
     if options.list:
-        told = [listed(bug) for bug in BUGS.values()]
-        print(json.dumps(told, indent=1) if options.json else "\n".join(map(line, BUGS.values())))
+        evidence.answer(options, [listed(bug) for bug in BUGS.values()], map(line, BUGS.values()))
         return 0
     try:
         tasks = chosen(options)
@@ -53,7 +52,7 @@ def run(options: argparse.Namespace) -> int:
     planted = {bug.name: bug.property for bug in BUGS.values()}
     ordered = tuple(done[task.name] for task in tasks)
     matrix = Matrix(ordered, EQUIVALENT, tuple(wanted), planted, whole and not options.named)
-    print(json.dumps(matrix.as_json(), indent=1) if options.json else "\n".join(matrix.text()))
+    evidence.answer(options, matrix.as_json(), matrix.text())
     return matrix.code
 
 

@@ -108,6 +108,19 @@ class Matrix:
         kills = self.kills()
         return [name for name in self.wanted if not kills[name]]
 
+    @property
+    def never_first(self) -> list[str]:
+        """Properties that some other one always noticed before: neither the sole killer of a bug nor broken at the
+        first wrong step of a random history or of a self-test, which end there."""
+        sole = self.sole()
+        first = {
+            claim
+            for trial in self.trials
+            for claim, engines in self.killers(trial).items()
+            if not {"fuzz", "golden", "proof"}.isdisjoint(engines)
+        }
+        return [name for name in self.wanted if name not in first and name not in sole]
+
     def kills(self) -> Counter[str]:
         """How many mutants each property killed."""
         return Counter(claim for trial in self.trials for claim in self.killers(trial))
@@ -131,7 +144,7 @@ class Matrix:
     @property
     def code(self) -> int:
         """The exit code."""
-        if self.survivors or self.not_equivalent or self.stale or self.missed or self.useless:
+        if self.survivors or self.not_equivalent or self.stale or self.missed or self.useless or self.never_first:
             return VIOLATED
         return UNDETERMINED if self.undetermined else HOLDS
 
@@ -148,6 +161,7 @@ class Matrix:
             "sole_killers": self.sole(),
             "redundant": self.redundant,
             "useless": self.useless,
+            "never_first": self.never_first,
             "survivors": [trial.task.name for trial in self.survivors],
             "equivalent_but_killed": [trial.task.name for trial in self.not_equivalent],
             "equivalent_but_unknown": self.stale,
@@ -176,6 +190,7 @@ class Matrix:
         for trial in self.missed:
             yield f"killed, but not by {self.planted[trial.task.name]}: {trial.task.name}"
         yield from (f"kills nothing: {name}" for name in self.useless)
+        yield from (f"notices nothing first: {name}" for name in self.never_first if name not in self.useless)
         for trial in self.undetermined:
             said = [f"{name} {o.verdict}: {o.detail}" for name, o in trial.outcomes.items() if o.detail]
             yield f"undetermined: {trial.task.name} ({'; '.join(said)})"

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Iterable, Iterator
 from concurrent.futures import ProcessPoolExecutor
 from dataclasses import dataclass, replace
 from pathlib import Path
 
+from model import evidence
 from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
 from model.findings import exit_code
 from model.induction import Counterexample, counterexample
@@ -81,7 +81,7 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--seeds", type=int, default=3, metavar="N", help="solver seeds, 1 to N (default 3)")
     parser.add_argument("--policy", metavar="FILE.py", help="prove what this file owes, instead of the specification")
     parser.add_argument("--out", type=Path, metavar="DIR", help="write each obligation as a .smt2 file")
-    parser.add_argument("--json", action="store_true", help="one array of rows, one a solver and obligation")
+    evidence.arguments(parser, "one array of rows, one a solver and obligation")
 
 
 def run(options: argparse.Namespace) -> int:
@@ -103,12 +103,8 @@ def run(options: argparse.Namespace) -> int:
     everything = options.machine is options.action is options.property is None
     found = judge(solvers=solvers, seeds=options.seeds) if everything else []
     findings = [finding for judgement in found for finding in judgement.findings]
-    if options.json:
-        told = [*(row.as_json() for row in rows), *(finding.as_json() for finding in findings)]
-        print(json.dumps(told, indent=1))
-    else:
-        print("\n".join(line for judgement in found for line in text(judgement)))
-        print("\n".join(table(rows)))
+    told = [*(row.as_json() for row in rows), *(finding.as_json() for finding in findings)]
+    evidence.answer(options, told, [*(line for judgement in found for line in text(judgement)), *table(rows)])
     verdicts = {row.verdict for row in rows} | {finding.verdict for finding in findings if finding.counts}
     return VIOLATED if "refuted" in verdicts else UNDETERMINED if "undetermined" in verdicts else HOLDS
 
@@ -125,12 +121,9 @@ def prove_policy(options: argparse.Namespace, solvers: list[str]) -> int:
     if not asked:
         print(f"prove: {options.policy} owes no property {options.property}", file=sys.stderr)
         return USAGE
-    if options.json:
-        print(json.dumps([each.as_json() for each in sorted(asked, key=lambda each: not each.waived)], indent=1))
-    else:
-        for name in sorted(policy.waives):
-            print(f"WAIVED: {name}")
-        print("\n".join(line for judgement in found for line in text(judgement)))
+    told = [each.as_json() for each in sorted(asked, key=lambda each: not each.waived)]
+    waived = [f"WAIVED: {name}" for name in sorted(policy.waives)]
+    evidence.answer(options, told, [*waived, *(line for judgement in found for line in text(judgement))])
     return exit_code(asked)
 
 

@@ -4,11 +4,11 @@ owe."""
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 import time
 from collections.abc import Iterator
 
+from model import evidence
 from model.exits import HOLDS, VIOLATED
 from model.findings import Finding, Judgement, exit_code
 from model.judge import judge
@@ -19,7 +19,7 @@ from model.solvers import SOLVERS
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `table`."""
     parser.add_argument("--policy", metavar="FILE.py", help="judge `decide` and `urgency` of this file instead")
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    evidence.arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -35,17 +35,13 @@ def run(options: argparse.Namespace) -> int:
     code = exit_code(finding for judgement in found for finding in judgement.findings)
     verdict = "holds" if code == HOLDS else "violated" if code == VIOLATED else "undetermined"
     waives = sorted(policy.waives) if policy else []
-    if options.json:
-        functions = [judgement.as_json() for judgement in found]
-        result = {"policy": options.policy, "waives": waives, "verdict": verdict, "seconds": round(seconds, 3)}
-        print(json.dumps({**result, "functions": functions}, indent=1))
-        return code
-    for name in waives:
-        print(f"WAIVED: {name}")
-    for judgement in found:
-        print("\n".join(text(judgement)), end="\n\n")
+    functions = [judgement.as_json() for judgement in found]
+    result = {"policy": options.policy, "waives": waives, "verdict": verdict, "seconds": round(seconds, 3)}
+    lines = [f"WAIVED: {name}" for name in waives]
+    lines += [line for judgement in found for line in (*text(judgement), "")]
     solvers = ", ".join(f"{name} {version}" for name, (version, _) in SOLVERS.items())
-    print(f"{verdict}: {_counts(found)} ({solvers}); {seconds:.2f} s")
+    lines.append(f"{verdict}: {_counts(found)} ({solvers}); {seconds:.2f} s")
+    evidence.answer(options, {**result, "functions": functions}, lines)
     return code
 
 

@@ -50,6 +50,8 @@ def action_of(s: State, event: Event, command: Command | None) -> tuple[str, tup
             return do.value, (demand_of(demand), now)
         case Probed() | Exited() | Gone() | Progressed() | JobEnded(), Do.HOLD if why is Why.LATE:
             return "late", (event.generation,)
+        case Probed(_, generation), _ if generation < s.generation:
+            return "late", (generation,)
         case Probed(Verdict.UNKNOWN), Do.HOLD:
             return "see_nothing", ()
         case Probed(Verdict.WARM), Do.HOLD if is_starting(s):

@@ -180,7 +180,7 @@ def may_be_late(s: State, generation: int) -> Claim:
 
 
 def late(s: State, generation: int) -> State:
-    """An exit or a report of a worker whose end is known already, delayed or doubled on its way."""
+    """A probe, an exit or a report of a worker whose end is known already, delayed or doubled on its way."""
     return s
 
 

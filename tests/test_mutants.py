@@ -134,6 +134,8 @@ CRASHED, UNKNOWN = Outcome(Verdict.CRASHED, ("a_claim",)), Outcome(Verdict.UNDET
         ([trial("a", explore=killed("x"))], {"equivalent": {"b": "it is the same"}, "whole": True}, 1),
         ([trial("a", explore=killed("x"))], {"wanted": ("x",)}, 0),
         ([trial("a", explore=killed("x"))], {"wanted": ("x", "y")}, 1),
+        ([trial("a", explore=killed("x", "y"))], {"wanted": ("x",)}, 1),
+        ([trial("a", explore=killed("x", "y"), fuzz=killed("x"))], {"wanted": ("x",)}, 0),
         ([trial("a", explore=killed("x"))], {"planted": {"a": "x"}}, 0),
         ([trial("a", explore=killed("x"))], {"planted": {"a": "y"}}, 1),
     ],

@@ -1,0 +1,99 @@
+"""`python -m model verify`: the main job. Every step leaves its evidence, and the report at the end says what holds.
+
+A step that fails ends nothing: the report shows it. `--only` runs some steps and no report.
+"""
+
+from __future__ import annotations
+
+import argparse
+import subprocess
+import sys
+import time
+from collections.abc import Callable, Iterable, Sequence
+from pathlib import Path
+from xml.etree import ElementTree
+
+from model import evidence, report
+from model.exits import HOLDS, UNDETERMINED, VIOLATED, worst
+from model.steps import STEPS, Step
+
+Runner = Callable[[Sequence[str]], int]
+"""Runs `python -m` with these words; the exit code."""
+
+
+def arguments(parser: argparse.ArgumentParser) -> None:
+    """The options of `verify`."""
+    parser.add_argument("--list", action="store_true", help="name the steps and end")
+    names = [step.name for step in STEPS]
+    parser.add_argument("--only", metavar="STEP", action="append", choices=names, help="this step (may be given again)")
+    folder = f"where the evidence goes (default {evidence.FOLDER})"
+    parser.add_argument("--evidence", dest="folder", type=Path, metavar="DIR", default=evidence.FOLDER, help=folder)
+    parser.add_argument("--out", type=Path, metavar="DIR", default=report.FOLDER, help="where the report goes")
+
+
+def run(options: argparse.Namespace) -> int:
+    """Run the steps; the exit code."""
+    if options.list:
+        print("\n".join(f"{step.name:<20} python -m {' '.join(step.argv)}" for step in STEPS))
+        return HOLDS
+    steps = [step for step in STEPS if not options.only or step.name in options.only]
+    code = verify(steps, options.folder)
+    return code if options.only else worst(code, report.write(options.out, options.folder, complete=True))
+
+
+def verify(steps: Iterable[Step], folder: Path, start: Runner | None = None) -> int:
+    """Run each step and say what its evidence lacks; 0 only if nothing does."""
+    codes = []
+    for step in steps:
+        print(f"\n== {step.name}: python -m {' '.join(step.argv)}", flush=True)
+        code = attempt(step, folder, start or python)
+        complaints = step.complaints(folder)
+        print("".join(f"-- {step.name}: {each}\n" for each in complaints), end="", flush=True)
+        codes.append(judged(code, complaints))
+    return worst(*codes)
+
+
+def judged(code: int, complaints: Sequence[str]) -> int:
+    """A code that is no verdict, such as that of a crash, says nothing: undetermined."""
+    if code:
+        return VIOLATED if code == VIOLATED else UNDETERMINED
+    return VIOLATED if complaints else HOLDS
+
+
+def attempt(step: Step, folder: Path, start: Runner) -> int:
+    """Run one step, which leaves its evidence in the folder, or none."""
+    path = step.file(folder)
+    path.unlink(missing_ok=True)
+    folder.mkdir(parents=True, exist_ok=True)
+    if step.answers:
+        return start([*step.argv, "--evidence", str(path)])
+    began = time.monotonic()
+    if step.argv[0] == "pytest":
+        junit = folder / "junit.xml"
+        junit.unlink(missing_ok=True)
+        code = start([*step.argv, f"--junitxml={junit}"])
+        result = counted(junit) if junit.exists() else None
+    else:
+        done = subprocess.run([sys.executable, "-m", *step.argv], check=False, stdout=subprocess.PIPE, text=True)
+        print(done.stdout, end="", flush=True)
+        code, result = done.returncode, {"said": done.stdout}
+    if result is not None:
+        words = ("python", "-m", *step.argv)
+        evidence.write(path, evidence.record(words, code, time.monotonic() - began, result))
+    return code
+
+
+def python(words: Sequence[str]) -> int:
+    """In a process of its own, which prints what it prints."""
+    return subprocess.run([sys.executable, "-m", *words], check=False).returncode
+
+
+def counted(junit: Path) -> dict[str, object]:
+    """How many tests ran, failed and could not run, and which were skipped."""
+    cases = list(ElementTree.parse(junit).iter("testcase"))
+    return {
+        "tests": len(cases),
+        "failures": sum(case.find("failure") is not None for case in cases),
+        "errors": sum(case.find("error") is not None for case in cases),
+        "skipped": [str(case.get("name")) for case in cases if case.find("skipped") is not None],
+    }
