@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from spec.logic import Claim, Job, both, negate, some
-from spec.scheduler import Phase, State, is_new, is_queued, is_running, queued, running
+from spec.scheduler import State, is_new, is_queued, is_running, queued, running
 
 
 def is_preempted(s: State, t: State, job: Job) -> Claim:
@@ -13,11 +13,6 @@ def is_preempted(s: State, t: State, job: Job) -> Claim:
 def a_job_waits(s: State, t: State) -> Claim:
     """A job is queued."""
     return some(t.jobs, lambda j: is_queued(t, j))
-
-
-def a_job_completes(s: State, t: State) -> Claim:
-    """A running job ends."""
-    return some(t.jobs, lambda j: both(is_running(s, j), t.phase[j] == Phase.ENDED))
 
 
 def a_preemption_happens(s: State, t: State) -> Claim:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import importlib
 import json
 import os
 import shlex
@@ -451,6 +452,15 @@ def test_whatever_an_import_raises_is_no_action(error: str) -> None:
 @posix
 def test_an_interrupted_import_is_no_action() -> None:
     assert run_without("impl.autoscale", *DECIDE, error="KeyboardInterrupt()").returncode == 130
+
+
+def test_importing_the_entry_runs_nothing(monkeypatch: pytest.MonkeyPatch, capfdbinary: Any) -> None:
+    monkeypatch.setattr(sys, "argv", ["impl", *DECIDE])
+    monkeypatch.delitem(sys.modules, "impl.__main__", raising=False)
+    entry = importlib.import_module("impl.__main__")
+    assert capfdbinary.readouterr().out == b""
+    assert entry.run() == Action.SERVE
+    assert capfdbinary.readouterr().out.endswith(b" -> ACTION=SERVE\n")
 
 
 @posix

@@ -6,6 +6,7 @@ import errno
 import itertools
 import json
 import os
+import select
 import socket
 import threading
 import time
@@ -320,6 +321,25 @@ def test_a_socket_that_met_itself_is_no_worker(monkeypatch: pytest.MonkeyPatch) 
 
     monkeypatch.setattr(socket, "socket", Narcissus)
     assert probe("127.0.0.1", 7861).verdict is COLD
+
+
+def test_a_connection_reset_before_anything_is_asked_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    connected = threading.Event()
+
+    class Slow(socket.socket):
+        def connect(self, address: Any) -> None:
+            super().connect(address)
+            connected.set()
+            assert select.select([self], [], [], 5)[0], "the reset never came"
+
+    def reset_once_connected(connection: socket.socket) -> None:
+        connected.wait(5)
+        reset(connection)
+
+    monkeypatch.setattr(socket, "socket", Slow)
+    answer = ask(reset_once_connected, hears=False)
+    assert answer.verdict is UNKNOWN
+    assert "cannot be read" in answer.reason, "once connected, it is the question that fails"
 
 
 def test_z09_no_proxy_is_asked(monkeypatch: pytest.MonkeyPatch) -> None:
