@@ -16,6 +16,10 @@ usage: python -m impl gate [scheduler|autoscale] [--status FILE] [--json]
                            [--model ID] [--timeout-means cold|unknown]
                            [--exit-base N] [--json]
        python -m impl savings WARM_SEC WINDOW_SEC [--json]
+       python -m impl host --worker CMD --ttl SEC (--demand-file FILE | --demand-command CMD)
+                           [--host H] [--port P] [--model ID] [--tick SEC] [--grace SEC]
+                           [--start-budget SEC] [--hang-budget SEC] [--alarm-after SEC]
+                           [--lock FILE] [--log FILE] [--once] [--json]
 
 gate     the self-tests of the scheduler and of the scale-to-zero policy
 decide   the action for a worker: WARM is 1 when the model is in VRAM, DEMAND is 1
@@ -24,6 +28,9 @@ decide   the action for a worker: WARM is 1 when the model is in VRAM, DEMAND is
 tick     the same, but the worker is asked whether it is warm; while that is unknown
          the action is HOLD
 savings  VRAM seconds saved against a worker that is always up, in permil
+host     the loop on real processes: at each tick the demand is read, the worker probed,
+         and done what is decided. SIGTERM, SIGINT and SIGHUP stop the worker, then the
+         host; after a kill -9 of the host the next one goes on with the living worker
 
 --status FILE    the status table (default: knowledge/status/mesh_autoscale.tsv,
                  where that folder exists)
@@ -34,13 +41,33 @@ A B C D          the worker's IPv4 address, as four numbers instead of --host
 --timeout-means  what a connection that times out says (default: unknown on
                  loopback, else cold)
 --exit-base N    added to the action to give the exit code: 0, or 71 to 120
---json           print one JSON object instead
+--json           print one JSON object instead, host one a line
+
+--worker CMD       starts the worker, and is the worker: it stays in the foreground. It
+                   is split into words as by a shell, but no shell runs it
+--ttl SEC          a worker that nobody wants for so long is stopped
+--demand-file FILE, --demand-command CMD
+                   says how much is queued and in flight: one number from 0. Anything
+                   else, or nothing within 3 s, is unknown: HOLD
+--tick SEC         time between two ticks (default: 1); 0.25 s while it starts or stops
+--grace SEC        time between SIGTERM and SIGKILL (default: 10)
+--start-budget SEC a worker that is not ready by then is stopped (default: 300)
+--hang-budget SEC  a worker on which no job ended for so long, though there was demand, is
+                   replaced (default: 0, never)
+--alarm-after SEC  the same, and a stop that takes so long, is said (default: 30)
+--lock FILE        keeps a second host away, and says what is to be adopted (default:
+                   named by host and port, in XDG_RUNTIME_DIR or the temporary folder)
+--log FILE         a journal of all that was told and decided: impl/journal.py
+--once             a single tick, for a timer such as cron; the worker stays as it is,
+                   and the next host goes on with all that is known
 
 Exit codes: decide and tick exit with the action, HOLD 0, SPAWN 1, SERVE 2, REAP 3,
 which counts only together with the printed action; gate with 0 when all tests hold,
-else 1; savings with 0. Everywhere 64 is help or a usage error; 70 an internal error,
-a standard output that is closed or full, or a status table that cannot be written;
-130 an interruption.
+else 1; savings with 0; host with 0 after an orderly end or a single tick, with 75 when
+another host has the lock file. Everywhere 64 is help or a usage error; 70 an internal
+error, a standard output that is closed or full, or a file that cannot be used or
+written; 130 an interruption. A running host says on standard error what needs a look,
+such as a log or a standard output that is full, and goes on.
 """
 
 DEFAULT_STATUS = "knowledge/status/mesh_autoscale.tsv"
@@ -174,9 +201,17 @@ def _say_json(answer: Mapping[str, object]) -> None:
     say(f"{json.dumps(answer)}\n")
 
 
+def run_host(argv: Sequence[str]) -> int:
+    """The loop on real processes (nx_mesh_autoscale.nx:6)."""
+    from impl.host_command import run_host as run
+
+    return run(argv)
+
+
 COMMANDS: dict[str, Callable[[Sequence[str]], int]] = {
     "gate": run_gate,
     "decide": run_decide,
     "tick": run_tick,
     "savings": run_savings,
+    "host": run_host,
 }

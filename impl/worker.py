@@ -47,6 +47,13 @@ class Controller:
         self._set(generation=check_int("generation", generation, 1 if living else 0), phase=phase)
         return self
 
+    @classmethod
+    def restore(cls, snapshot: Snapshot) -> Controller:
+        """The controller whose whole state this was."""
+        self = cls(snapshot.settings, snapshot.now)
+        self._s = snapshot
+        return self
+
     def snapshot(self) -> Snapshot:
         """The whole state, as immutable values."""
         return self._s
