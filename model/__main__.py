@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import os
 import sys
+import time
 import traceback
 from collections.abc import Sequence
 from contextlib import suppress
@@ -12,9 +13,11 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
+from model import evidence
 from model.exits import HOLDS, INTERNAL, USAGE
 
 COMMANDS = {
+    "check": "hold a journal or the log of another system to the specification, in one pass",
     "diff": "what a policy does otherwise than another, on every input",
     "explore": "explore every history of the shipped scheduler on a finite instance",
     "mutants": "plant bugs, by name and systematically, and show which property catches each",
@@ -22,7 +25,10 @@ COMMANDS = {
     "prove": "prove that every action of the specification keeps every claim",
     "table": "what the shipped functions or a policy do on every input, in words, and judged",
     "replay": "play a saved counterexample on the code as it is now, step by step if wished",
+    "report": "what holds, how strongly and what shows it, as one page and as one JSON object",
     "simulate": "replay arrivals through the shipped policies, each step held to the specification",
+    "soak": "the loop on real processes, under kills, freezes, slow starts and bursts of demand",
+    "verify": "the main job: every engine, each leaving its evidence, and the report",
 }
 """What each command does. Its module, of the same name, has `arguments(parser)` and `run(options)`."""
 
@@ -65,7 +71,10 @@ def _command(argv: Sequence[str]) -> int:
         options = parser.parse_args(argv[1:])
     except SystemExit as leaving:  # argparse has printed the help, or what is wrong
         return USAGE if leaving.code else HOLDS
-    return int(module.run(options))
+    began = time.monotonic()
+    code = int(module.run(options))
+    evidence.keep(options, argv, code, time.monotonic() - began)
+    return code
 
 
 class _Parser(argparse.ArgumentParser):

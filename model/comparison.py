@@ -12,11 +12,13 @@ from typing import Any
 
 from impl.autoscale import decide
 from impl.jobs import CAPACITY, Job
+from impl.journal import Journal, RecordedScheduler
 from impl.scheduler import Scheduler
 from model.baseline import FirstComeFirstServed
 from model.conform import Violation
 from model.consult import consult, deciding, owed
 from model.counterexample import Counterexample
+from model.drawn_series import series, stretch
 from model.figures import figures
 from model.policy import Policy
 from model.simulation import Simulation
@@ -41,11 +43,14 @@ class Settings:
     resume: str = "exact"
 
 
-def compare(workload: Workload, settings: Settings, policy: Policy | None = None) -> dict[str, Any]:
+def compare(
+    workload: Workload, settings: Settings, policy: Policy | None = None, journal: Journal | None = None
+) -> dict[str, Any]:
     """The offered load, the number of steps judged by what the specification calls them, and the figures of both.
 
     After a violation there are no figures: the counterexample stands in their place. Only `seconds`, which the judged
-    replay took, differs from one call to the next. Raises PolicyError if the policy cannot be asked.
+    replay took, differs from one call to the next. The judged replay is recorded in the `journal`, if one is given.
+    Raises PolicyError if the policy cannot be asked.
     """
     urgency, waives = consult(policy), policy.waives if policy else frozenset[str]()
     scheduler = partial(
@@ -53,7 +58,8 @@ def compare(workload: Workload, settings: Settings, policy: Policy | None = None
     )
     decided = deciding(policy) if policy and policy.decide else None
     observe = partial(Watch, urgency=urgency, policy=decided, owed=owed(policy), waives=waives)
-    watch = observe(scheduler())
+    watched: Any = RecordedScheduler(scheduler(), journal, urgency) if journal else scheduler()
+    watch = observe(watched)
     baseline = FirstComeFirstServed(settings.slots, settings.capacity)
     rates = {"chat": settings.tokens_per_second, "image": RENDER_RATE}
     simulation = partial(
@@ -93,7 +99,13 @@ def compare(workload: Workload, settings: Settings, policy: Policy | None = None
         "violation": counterexample and counterexample.record(),
         "shipped" if policy is None else "under_policy": None if counterexample else figures(judged),
         "first_come_first_served": None if counterexample else figures(plain),
+        "drawn": None if counterexample else _drawn(judged, plain),
     }
+
+
+def _drawn(judged: Simulation, plain: Simulation) -> dict[str, Any]:
+    """What a drawing of both needs."""
+    return {"judged": series(judged), "first_come_first_served": series(plain), "stretch": stretch(judged)}
 
 
 def _expect_that_each_ended_once(simulation: Simulation) -> None:

@@ -14,7 +14,7 @@ import sys
 from collections.abc import Mapping, Sequence
 
 ROOMS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "rooms")
-VERIFY = ("z3", "cvc5", "hypothesis", "rich")
+VERIFY = ("z3", "cvc5", "hypothesis", "rich", "msgspec", "jinja2")
 """What the extra `verify` installs, by the names under which it is imported."""
 USAGE, INTERNAL = 64, 70
 

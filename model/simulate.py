@@ -4,14 +4,16 @@ held to the specification; and, for comparison, first come, first served."""
 from __future__ import annotations
 
 import argparse
-import json
 import sys
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
 from textwrap import fill, indent
 from typing import Any
 
 from impl.checks import I64_MAX
+from impl.journal import Journal
+from model import evidence
 from model import policy as policies
 from model.arrivals import TraceError
 from model.comparison import Settings, compare
@@ -51,7 +53,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--resume", choices=modes, default=usual.resume, help=resume)
     policy = "take urgency, decide, or both from this file (default: the shipped ones)"
     parser.add_argument("--policy", metavar="FILE.py", help=policy)
-    parser.add_argument("--json", action="store_true", help="print one JSON object instead")
+    recorded = "record every event and its outcome in a new file, as `check` reads it"
+    parser.add_argument("--journal", metavar="FILE.jsonl", help=recorded)
+    evidence.arguments(parser)
 
 
 def run(options: argparse.Namespace) -> int:
@@ -73,12 +77,39 @@ def run(options: argparse.Namespace) -> int:
     source = {"chat": options.chat or "bundled sample", "image": options.image or "random", "seed": options.seed}
     try:
         policy = policies.load(options.policy) if options.policy else None
-        result = {"source": source, "policy": options.policy, **compare(workload, settings, policy)}
+        with _journal(options.journal) as journal:
+            compared = compare(workload, settings, policy, journal)
+        result = {"source": source, "policy": options.policy, **compared}
     except policies.PolicyError as error:
         print(f"simulate: {error}", file=sys.stderr)
         return error.code
-    print(json.dumps(result, indent=2) if options.json else _text(result))
+    except JournalError as error:
+        print(f"simulate: {error}", file=sys.stderr)
+        return USAGE
+    evidence.answer(options, result, [_text(result)])
     return VIOLATED if result["violation"] else HOLDS
+
+
+class JournalError(Exception):
+    """The journal cannot be written: which, why, and what to do."""
+
+
+@contextmanager
+def _journal(path: str | None) -> Iterator[Journal | None]:
+    """A new journal at `path`, if one is given. Raises JournalError, also if not every line could be written."""
+    if path is None:
+        yield None
+        return
+    if Path(path).exists():
+        raise JournalError(f"{path} is there already, expected a new file; name another one or remove it")
+    try:
+        journal = Journal(path)
+    except OSError as error:
+        raise JournalError(f"{path}: {error.strerror}, expected a file that can be written; check the path") from error
+    with closing(journal):
+        yield journal
+    if journal.lost:
+        raise JournalError(f"{path}: {journal.trouble}, so that lines are missing; make room and run again")
 
 
 def _whole(least: int, most: int) -> Callable[[str], int]:

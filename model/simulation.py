@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from enum import Enum
 from heapq import heappop, heappush
+from typing import NamedTuple
 
 from impl.autoscale import Action
 from impl.jobs import Ended, Job, Lease, Outcome, Placed, Policy, Queued, RequestId, Urgency, by_priority
@@ -47,12 +48,31 @@ class Story:
     head_start: int = 0
 
 
+class Stay(NamedTuple):
+    """A job was in its slot from one tick to another, when it was `cut` or had ended."""
+
+    lease: Lease
+    since: int
+    until: int
+    cut: bool
+
+
+class Up(NamedTuple):
+    """The worker held its VRAM from one tick to another; it was ready at the tick `ready`, if ever."""
+
+    since: int
+    ready: int | None
+    until: int
+
+
 @dataclass(slots=True)
 class Run:
-    """A job in its slot. Its work began at tick `since`, with `left` steps to do; None while the worker is cold."""
+    """A job in its slot, placed at tick `placed`. Its work began at tick `since`, with `left` steps to do; None while
+    the worker is cold."""
 
     lease: Lease
     story: Story
+    placed: int
     since: int | None = None
     left: int = 0
 
@@ -65,6 +85,7 @@ class Simulation:
     mid-step.
 
     `resident` counts the ticks in which the worker held its VRAM, starting or warm; `redone` those of steps done again.
+    `stays` are the jobs in their slots, `ups` the worker in its VRAM, each in the order in which they ended.
     """
 
     def __init__(
@@ -89,6 +110,8 @@ class Simulation:
         self.reaps = 0
         self.resident = 0
         self.redone = 0
+        self.stays: list[Stay] = []
+        self.ups: list[Up] = []
         self._runs: dict[int, Run] = {}
         self._ends: list[tuple[int, int, int]] = []  # (end, slot, run), with runs that were cut among them
         self._spawned = 0
@@ -110,7 +133,8 @@ class Simulation:
             if coming is None and end is None and self.live and self.phase is Phase.WARM:
                 return
             if coming is None and end is None and self.now > self._latest + patience:
-                self.resident += self.now - self._spawned if self.phase is not Phase.COLD else 0
+                if self.phase is not Phase.COLD:
+                    self._leave()
                 return
             ready = self._spawned + self.cold_start * SECOND if self.phase is Phase.STARTING else None
             arrival = None if coming is None else coming.arrived
@@ -142,9 +166,14 @@ class Simulation:
             self._spawned = self.now
             self.starts += 1
         elif action is Action.REAP:
+            self._leave()
             self.phase = Phase.COLD
-            self.resident += self.now - self._spawned
             self.reaps += 1
+
+    def _leave(self) -> None:
+        self.resident += self.now - self._spawned
+        ready = self._spawned + self.cold_start * SECOND
+        self.ups.append(Up(self._spawned, ready if self.phase is Phase.WARM else None, self.now))
 
     def _get_ready(self) -> None:
         self.phase = Phase.WARM
@@ -174,6 +203,7 @@ class Simulation:
 
     def _cut(self, run: Run) -> None:
         story = run.story
+        self.stays.append(Stay(run.lease, run.placed, self.now, True))
         story.preemptions += 1
         if run.since is not None:
             done = ticks_for(run.left - story.left, self.rates[story.job.modality])
@@ -187,6 +217,7 @@ class Simulation:
         del self._runs[run.lease.slot]
         outcome = self.meet(Complete(run.lease))
         if isinstance(outcome, Ended):
+            self.stays.append(Stay(run.lease, run.placed, self.now, False))
             self.live -= 1
             run.story.left, run.story.ended = 0, self.now
             run.story.ends += 1
@@ -194,7 +225,7 @@ class Simulation:
                 self._place(outcome.heir)
 
     def _place(self, lease: Lease) -> None:
-        run = self._runs[lease.slot] = Run(lease, self.stories[lease.request_id])
+        run = self._runs[lease.slot] = Run(lease, self.stories[lease.request_id], self.now)
         if self.phase is Phase.WARM:
             self._work(run)
 
