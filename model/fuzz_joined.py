@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from typing import ClassVar, NamedTuple
+from typing import Any, ClassVar, NamedTuple
 
 from hypothesis import strategies as st
 from hypothesis.stateful import initialize, invariant, precondition, rule
@@ -72,6 +72,12 @@ class JoinedMachine(WorkerMachine):
         scheduler = cls.scheduler_type.restore(snapshot, urgency=policy)
         monitor = Monitor(snapshot, urgency=policy, owed=cls.owed, waives=cls.waives)
         return Joined(settings, scheduler, monitor, controller=cls.controller_type, driver=cls.driver)
+
+    @classmethod
+    def scheduler_of(cls, *begun: Any) -> Scheduler | None:
+        """The one that the run began with."""
+        snapshot, policy = begun
+        return cls.scheduler_type.restore(snapshot, urgency=policy)
 
     @classmethod
     def again(cls, run: Joined, step: Happened) -> None:

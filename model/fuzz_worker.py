@@ -10,10 +10,12 @@ from hypothesis import strategies as st
 from hypothesis.stateful import Bundle, initialize, invariant, precondition, rule
 
 from impl.probe import Verdict
+from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Command, Do, Phase, Settings
 from model.conform import Violation
 from model.counting import Counting, counted, rules_of
+from model.drawn_rows import Row, loop_rows
 from model.moments import TRUTH, shifted
 from model.smallest import smallest
 from model.spoken import spoken
@@ -57,6 +59,8 @@ class WorkerMachine(Counting):
     lie, other controllers, bad input."""
 
     controller_type: ClassVar[type[Controller]] = Controller
+    met: ClassVar[list[Any]] = []
+    """The events of the history that was retold last."""
 
     mail = Bundle[Event]("mail")
     """What is told of a worker that once was the last, and may come at any time, in any order, more than once."""
@@ -98,7 +102,20 @@ class WorkerMachine(Counting):
             return found is not None and violation.claim in found.claims
 
         found, history = cls.play(begun, smallest(steps, breaks, cls.simpler))
+        cls.met = history
         return [*(str(each) for each in begun if not callable(each)), *map(spoken, history)], found or violation
+
+    @classmethod
+    def rows(cls, violation: Violation) -> list[Row]:
+        """The history that was retold last, for a drawing."""
+        settings, *others = cls.told[0]
+        scheduler = cls.scheduler_of(*others)
+        return loop_rows(settings, cls.met, violation, make=cls.controller_type, scheduler=scheduler)
+
+    @classmethod
+    def scheduler_of(cls, *_: Any) -> Scheduler | None:
+        """The one that the run began with, if there is one."""
+        return None
 
     @classmethod
     def play(cls, begun: tuple[Any, ...], steps: Sequence[Any]) -> tuple[Violation | None, list[Any]]:

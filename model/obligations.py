@@ -124,7 +124,7 @@ def _outcomes(machine: Machine, asked: list[Property]) -> Iterator[Obligation]:
     premises = [each.claim(s) for each in machine.inductive + machine.finite]
     for each in asked:
         claim = each.claim(s, *terms.parameters(each.claim))
-        yield _obligation(machine, ALWAYS, each, premises, claim, ("FINITE",))
+        yield _obligation(machine, ALWAYS, each, premises, claim, ("FINITE",) if machine.finite else ())
 
 
 def _obligation(

@@ -11,6 +11,7 @@ from typing import Any
 
 from model.breadth import Found
 from model.conform import Violation
+from model.drawn_rows import Row, rows
 from model.events import Event
 from model.fuzz_scheduler import SchedulerMachine
 from model.history import Happening, History, Trace
@@ -25,7 +26,7 @@ from model.shrink import shrink
 @dataclass(frozen=True)
 class Shown:
     """The history of a fault, event by event, and its picture. `minimal`: no event can be dropped, no number lowered.
-    `files`: where it was saved."""
+    `files`: where it was saved; `rows`: the same for a drawing, if it plays from the start."""
 
     claim: str
     sentence: str
@@ -33,6 +34,7 @@ class Shown:
     minimal: bool
     drawn: str
     files: tuple[Path, ...] = ()
+    rows: Sequence[Row] = ()
 
     def as_json(self) -> dict[str, Any]:
         """For programs."""
@@ -41,6 +43,7 @@ class Shown:
             "history": [happening.as_json() for happening in self.history],
             "minimal": self.minimal,
             "files": [path.as_posix() for path in self.files],
+            "rows": list(self.rows),
         }
 
 
@@ -80,7 +83,8 @@ class Finder:
             trace = Trace(smallest, self.setting.slots, size.capacity, size.reserve, self.policy)
             files = save(trace, steps, claim, found=self.command, seed=self.seed, folder=self.folder)
         again = f"python -m model replay {files[0]}" if files else self.command
-        return Shown(claim, sentence, smallest, minimal, picture(steps, seed=self.seed, again=again), files)
+        drawn = picture(steps, seed=self.seed, again=again)
+        return Shown(claim, sentence, smallest, minimal, drawn, files, rows(steps))
 
 
 def met(

@@ -138,8 +138,13 @@ STEPS = (
         exactly(exhaustive=True, distinct_states=1725, transitions=4748, depth=10),
     ),
     Step(
+        "explore-starvation",
+        ("model", "explore", "--slots", "1", "--jobs", "3", "--levels", "2", "--liveness"),
+        exactly(exhaustive=True, distinct_states=163, transitions=2336, depth=6),
+    ),
+    Step(
         "explore-worker",
-        ("model", "explore", "--machine", "worker"),
+        ("model", "explore", "--machine", "worker", "--liveness"),
         exactly(exhaustive=True, distinct_states=867, transitions=27087, depth=16),
     ),
     Step(
