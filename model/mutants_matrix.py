@@ -110,16 +110,15 @@ class Matrix:
 
     @property
     def never_first(self) -> list[str]:
-        """Properties that some other one always noticed before: neither the sole killer of a bug nor broken at the
-        first wrong step of a random history or of a self-test, which end there."""
-        sole = self.sole()
-        first = {
-            claim
-            for trial in self.trials
-            for claim, engines in self.killers(trial).items()
-            if not {"fuzz", "golden", "proof"}.isdisjoint(engines)
-        }
-        return [name for name in self.wanted if name not in first and name not in sole]
+        """Properties that some other one always noticed before: never the sole killer of a bug, never what an
+        explorer or a scenario showed first, never what an engine that looks at each by itself, or ends at the first
+        wrong step, showed at all."""
+        first = set(self.sole())
+        for trial in self.trials:
+            for engine, outcome in trial.outcomes.items():
+                if outcome.verdict is Verdict.KILLED:
+                    first.update(outcome.killers[: 1 if engine in ("explore", "scenario") else None])
+        return [name for name in self.wanted if name not in first]
 
     def kills(self) -> Counter[str]:
         """How many mutants each property killed."""
