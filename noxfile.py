@@ -78,6 +78,12 @@ def table(session: nox.Session) -> None:
 
 
 @nox.session
+def diff(session: nox.Session) -> None:
+    """What a policy does otherwise than another; arguments after -- go to `python -m model diff`."""
+    engine(session, "diff")
+
+
+@nox.session
 def explore(session: nox.Session) -> None:
     """Every history of the shipped scheduler on a finite instance; arguments go to `python -m model explore`."""
     engine(session, "explore")

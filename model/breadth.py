@@ -81,8 +81,9 @@ def _picker(places: tuple[int, ...]) -> Any:
     return (lambda names: (names[places[0]],)) if places else (lambda _: ())
 
 
-def explore(setting: Setting, jobs: int, most: int | None = None) -> Exploration:
-    """All histories in which `jobs` jobs arrive, until `most` states are known; more make it no longer exhaustive."""
+def explore(setting: Setting, jobs: int, most: int | None = None, *, to_the_end: bool = True) -> Exploration:
+    """All histories in which `jobs` jobs arrive, until `most` states are known; more make it no longer exhaustive. If
+    not `to_the_end`, all histories of the length of the shortest that breaks a claim are the last."""
     began = time.perf_counter()
     seen = Exploration()
     followers = _Followers(setting, seen)
@@ -110,6 +111,9 @@ def explore(setting: Setting, jobs: int, most: int | None = None) -> Exploration
                         following.append(new)
         seen.depth += bool(following)
         level = following
+        if seen.found and level and not to_the_end:
+            seen.exhaustive = False
+            break
     seen.states = len(parents)
     seen.shapes = len(followers.shapes)
     seen.seconds = time.perf_counter() - began

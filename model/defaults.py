@@ -17,6 +17,7 @@ SCHEDULER: dict[str, Any] = {
     "work": 2,
     "actions": ",".join(ACTIONS),
     "policy": None,
+    "all": False,
     "save": None,
     "liveness": False,
 }
@@ -41,6 +42,8 @@ JOINED: dict[str, Any] = {
     "hang_budget": 0,
     "longest_back_off": 1,
 }
+OF_A_POLICY = 3
+"""Jobs that come to a scheduler under a policy file: of more kinds, to tell apart whatever it may."""
 FIXED = {"joined": {"actions"}}
 """What cannot be chosen."""
 DEFAULTS = {"scheduler": SCHEDULER, "worker": WORKER, "joined": JOINED}
@@ -56,7 +59,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 
 def completed(options: argparse.Namespace) -> argparse.Namespace:
     """The options with the defaults of their machine. Raises ValueError for one that says nothing of it."""
-    of = DEFAULTS[options.machine]
+    of = dict(DEFAULTS[options.machine])
+    if options.machine == "scheduler" and options.policy:
+        of["jobs"] = OF_A_POLICY
     given = {name: value for name, value in vars(options).items() if value is not None}
     if foreign := sorted(given.keys() - (of.keys() - FIXED.get(options.machine, set())) - EVERYWHERE):
         named = ", ".join(f"--{name.replace('_', '-')}" for name in foreign)

@@ -32,7 +32,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of `explore`."""
     parser.add_argument("--machine", choices=list(DEFAULTS), default="scheduler")
     parser.add_argument("--slots", type=int, metavar="N", help="(default 2; joined 1)")
-    parser.add_argument("--jobs", type=int, metavar="K", help="arrivals in each history (default 4; joined 2)")
+    parser.add_argument(
+        "--jobs", type=int, metavar="K", help="arrivals in each history (default 4; with a policy 3; joined 2)"
+    )
     levels = "priorities 1 to P, or these, or every weak order of them (default 2)"
     parser.add_argument("--levels", metavar="P|P,Q,...|all", help=levels)
     parser.add_argument("--capacity", type=int, metavar="N", help="places for newcomers (default 64)")
@@ -40,6 +42,9 @@ def arguments(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--work", type=int, metavar="N", help="steps of work of each job (default 2)")
     parser.add_argument("--actions", help=f"what may happen (default {','.join(ACTIONS)})")
     parser.add_argument("--max-states", type=int, metavar="N", help="end undetermined when more are known")
+    parser.add_argument(
+        "--all", action="store_true", default=None, help="go on after the shortest histories that break a claim"
+    )
     parser.add_argument("--policy", metavar="FILE", help="a Python file with urgency(job), decide(...) or both")
     parser.add_argument("--liveness", action="store_true", default=None, help="ask what happens sooner or later, too")
     parser.add_argument("--save", nargs="?", const="tests/regressions", metavar="DIR", help="save each fault as a test")
@@ -58,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
         if options.machine == "joined":
             return explore_loop.run(options, setting)
         judged = judge(policy) if policy else []
-        seen = explore(setting, options.jobs, options.max_states)
+        seen = explore(setting, options.jobs, options.max_states, to_the_end=options.all)
     except PolicyError as error:
         print(f"explore: {error}", file=sys.stderr)
         return error.code
@@ -183,7 +188,8 @@ def text(
         yield f"{options.policy} defines no urgency: the shipped one is explored"
     what = "every order of urgencies" if setting.every_order else f"{len(setting.kinds)} kinds of jobs"
     yield f"{options.machine}: {setting.slots} slots, {options.jobs} jobs, {what}; {', '.join(setting.actions)}"
-    ended = "all of them" if seen.exhaustive else "ended early by --max-states"
+    early = "ended at the first fault, --all goes on" if seen.found else "ended early by --max-states"
+    ended = "all of them" if seen.exhaustive else early
     yield f"{seen.states} states, {seen.transitions} transitions, depth {seen.depth}; {ended}"
     yield f"{seen.judged} steps of the shipped code judged at {seen.shapes} shapes in {seen.seconds:.2f} s"
     yield f"verdict: {verdict(seen, judged)}"

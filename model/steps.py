@@ -108,13 +108,17 @@ def every_planted_bug(result: Mapping[str, Any]) -> Iterator[str]:
     yield from (f"the bug {name} was not tried" for name in BUGS if name not in tried)
 
 
+MAY_SKIP = ("test_every_scenario_of_the_source_is_here",)
+"""Tests that compare a table of the house with its source, which need not be at hand."""
+
+
 def some_tests(result: Mapping[str, Any]) -> Iterator[str]:
     """Tests ran, and none of them was missing."""
     if result["tests"] == 0:
         yield "no test ran"
     if bad := result["failures"] + result["errors"]:
         yield f"{bad} of {result['tests']} tests failed"
-    yield from (f"skipped: {name}" for name in result["skipped"])
+    yield from (f"skipped: {name}" for name in result["skipped"] if name not in MAY_SKIP)
 
 
 TESTS = ("test_scenarios.py", "test_must_fail_specs.py", "test_obligations.py", "test_sensitivity.py")

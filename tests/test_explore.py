@@ -134,6 +134,16 @@ def test_a_scheduler_that_raises_is_found() -> None:
     assert len(seen.found["conformance"].history) == 3
 
 
+def test_a_fault_ends_it_unless_all_is_asked_for() -> None:
+    wrong = planted(Setting(1, TWO), PreemptsEquals)
+    short, whole = explore(wrong, 3, to_the_end=False), explore(wrong, 3)
+    assert short.states < whole.states
+    assert short.depth < whole.depth
+    assert set(short.found) <= set(whole.found)
+    assert (short.verdict, whole.verdict) == ("refuted", "refuted")
+    assert not short.exhaustive
+
+
 def test_a_budget_that_ends_it_is_no_pass(capsys: pytest.CaptureFixture[str]) -> None:
     code = main(["explore", "--jobs", "4", "--max-states", "30", "--json"])
     told = json.loads(capsys.readouterr().out)

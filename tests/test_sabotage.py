@@ -128,8 +128,8 @@ def test_a_solver_that_answers_unknown(tmp_path: Path, monkeypatch: pytest.Monke
 
 
 def test_an_explorer_that_stops_early(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    def leaves_the_last_job_out(setting: Setting, jobs: int, most: int | None) -> Exploration:
-        return breadth.explore(setting, jobs - 1, most)
+    def leaves_the_last_job_out(setting: Setting, jobs: int, most: int | None, **how: bool) -> Exploration:
+        return breadth.explore(setting, jobs - 1, most, **how)
 
     monkeypatch.setattr(explore, "explore", leaves_the_last_job_out)
     assert verify.verify([step("explore-every-order")], tmp_path, here) == 1
