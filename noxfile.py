@@ -139,6 +139,13 @@ def check(session: nox.Session) -> None:
 
 
 @nox.session
+def bench(session: nox.Session) -> None:
+    """What it costs, beside what else one could use; arguments after -- go to `python -m bench`."""
+    install(session, "bench")
+    session.run("python", "-m", "bench", *session.posargs)
+
+
+@nox.session
 def soak(session: nox.Session) -> None:
     """The loop on real processes, under kills, freezes and bursts; arguments go to `python -m model soak`."""
     engine(session, "soak")
