@@ -65,6 +65,9 @@ def golden(code: Code) -> Iterator[str]:
         commands = [apply(controller, event) for event in told]
         if commands[-1] is None or commands[-1].why is not why:
             yield "the_reason_is_told"
+        snapshot = state_of(controller)
+        if state_of(code.controller.restore(snapshot)) != snapshot:
+            yield "a_restored_controller_goes_on"
 
 
 def decided(make: type[Controller], warm: int, demand: int, idle: int, ttl: int) -> int:
@@ -258,7 +261,7 @@ def history(watch: Watch, seed: int, length: int) -> Iterator[Event]:
                 yield Adopted(snapshot.generation, living, snapshot.phase is Phase.STOPPING)
 
 
-NAMES = ("the_reason_is_told", "bad_input_changes_nothing")
+NAMES = ("the_reason_is_told", "a_restored_controller_goes_on", "bad_input_changes_nothing")
 """The claims beside those of the specification that have to catch something."""
 ENGINES: dict[str, Engine] = {
     "golden": golden,

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from impl.probe import Verdict
 from impl.worker import Controller
-from impl.worker_state import Command, Do, Phase, Why
+from impl.worker_state import Command, Do, Phase, Snapshot, Why
 from model.planted.bugs import wrong_controller
 
 
@@ -196,3 +196,12 @@ class TakesLateProbes(Controller):
 
     def probed(self, verdict: Verdict, generation: int) -> Command:
         return super().probed(verdict, max(generation, self._s.generation))
+
+
+@wrong_controller("a_restored_controller_goes_on", "kedacore/keda#5008")
+class ForgetsWhenItWasIdle(Controller):
+    """A controller that is restored takes the worker for one that was wanted just now."""
+
+    @classmethod
+    def restore(cls, snapshot: Snapshot) -> Controller:
+        return super().restore(replace(snapshot, since=snapshot.now, touched=True))
