@@ -52,11 +52,12 @@ A B C D          the worker's IPv4 address, as four numbers instead of --host
 --tick SEC         time between two ticks (default: 1); 0.25 s while it starts or stops
 --grace SEC        time between SIGTERM and SIGKILL (default: 10)
 --start-budget SEC a worker that is not ready by then is stopped (default: 300)
---hang-budget SEC  a worker on which no job ended for so long, though there was demand, is
-                   replaced (default: 0, never)
+--hang-budget SEC  a worker is replaced when there was demand for so long that never fell,
+                   which alone tells that jobs end (default: 0, never)
 --alarm-after SEC  the same, and a stop that takes so long, is said (default: 30)
 --lock FILE        keeps a second host away, and says what is to be adopted (default:
-                   named by host and port, in XDG_RUNTIME_DIR or the temporary folder)
+                   named by host and port, in XDG_RUNTIME_DIR or the temporary folder:
+                   name one where that differs, as between a terminal and cron)
 --log FILE         a journal of all that was told and decided: impl/journal.py
 --once             a single tick, for a timer such as cron; the worker stays as it is,
                    and the next host goes on with all that is known

@@ -1,10 +1,11 @@
 """The loop on real processes: what `impl.worker.Controller` says is done, and what became of it is told.
 
-One step asks for the demand in the background, looks whether the worker's processes still are, probes the port, and
+One step looks whether the worker's processes still are, asks for the demand in the background, probes the port, and
 ticks; it takes up to 3 s when the worker or the source of the demand hangs. A command is written into the journal,
 then into the lock file, then it is done. Of the work only the demand is known: less demand than at the last tick on a
-warm worker is told as a job that ended, and steps done are never told, so that `hang_budget` has to outlast any job.
-What the host says on standard output and error may be lost without harm.
+warm worker is told as a job that ended, and steps done are never told, so that `hang_budget` has to outlast any time in
+which the demand does not fall. What the host says on standard output and error may be lost without harm, and is where
+nobody reads it.
 """
 
 from __future__ import annotations
@@ -12,6 +13,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import select
 import signal
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -22,9 +24,9 @@ from impl import host_process
 from impl.host_demand import PATIENCE_S, Demand
 from impl.host_lock import Lock, Record
 from impl.host_system import Process, Worker
-from impl.journal import RecordedController
 from impl.output import OutputError, complain, say
 from impl.probe import Answer, Verdict, probe
+from impl.recorded import RecordedController
 from impl.worker import Controller
 from impl.worker_state import Command, Do, Phase, Snapshot, Why
 
@@ -68,7 +70,7 @@ class Host:
         self._requests, self._trouble = requests, trouble
         self._worker = found.worker and host_process.recover(found.worker)
         self._stop_began = found.stop_began or 0.0
-        self._last = 0
+        self._last = found.demand
         self._shown: object = None
         self._told: dict[str, object] = {}
         self._write()
@@ -76,10 +78,16 @@ class Host:
             self._send(signal.SIGTERM)
 
     def run(self) -> None:
-        """Until it is asked to end; then the worker is stopped, and confirmed gone."""
+        """Until it is asked to end; then the worker is stopped, and confirmed gone. A step that the system does not
+        allow, as when no file can be opened, is said, and the next one tried."""
         due = monotonic()
         while True:
-            self.step()
+            try:
+                self.step()
+            except (OSError, OutputError) as error:
+                self._tell("step", f"{error}; the loop goes on")
+            else:
+                self._tell("step", None)
             now = monotonic()
             due = max(now, due + (self._plan.tick if self._phase in (Phase.COLD, Phase.WARM) else BUSY_S))
             if self._is_asked_within(due - now):
@@ -92,10 +100,10 @@ class Host:
         deadline = monotonic() + PATIENCE_S
         generation = self._now.generation
         self._reap()
-        self._demand.ask()
         if self._phase in (Phase.STARTING, Phase.WARM) and not self._runs():
             self._do(self._controller.exited(generation))
         is_gone = self._phase is Phase.STOPPING and not self._hurry()
+        self._demand.ask()  # not before the look: a command that just starts bears no mark yet
         answer = self._probe()
         self._do(self._controller.probed(answer.verdict, generation))
         if is_gone:
@@ -216,7 +224,7 @@ class Host:
 
     def _write(self, snapshot: Snapshot | None = None) -> None:
         stop_began = self._stop_began if self._phase is Phase.STOPPING else None
-        self._lock.write(Record(self._now.generation, self._worker, stop_began, snapshot))
+        self._lock.write(Record(self._now.generation, self._worker, stop_began, snapshot, self._last))
         self._written = monotonic()
 
     def _is_asked_within(self, seconds: float) -> bool:
@@ -236,6 +244,8 @@ class Host:
         said = {"now": now, "phase": phase, "generation": command.generation, "action": action, "why": why}
         line = f"host now={now}s phase={phase} worker={command.generation} -> ACTION={action}: {why}"
         try:
+            if not _is_read(1):
+                raise OutputError("standard output does not take the answer: nobody reads it")
             say(f"{json.dumps(said) if self._plan.as_json else line}\n")
         except OutputError as error:
             self._tell("output", str(error))
@@ -243,6 +253,11 @@ class Host:
     def _tell(self, about: str, text: str | None, gist: str | None = None) -> None:
         """Say on standard error what is wrong, or that it no longer is, unless the last that was said had that gist."""
         gist = gist or text
-        if gist != self._told.get(about):
+        if gist != self._told.get(about) and _is_read(2):
             self._told[about] = gist
             complain(f"python -m impl host: {about}: {text or 'over'}.\n")
+
+
+def _is_read(descriptor: int) -> bool:
+    """Whether a line can be written there without waiting, as it cannot into a pipe that is full."""
+    return bool(select.select([], [descriptor], [], 0)[1])

@@ -16,8 +16,9 @@ from impl.arguments import UsageError, name, number, split
 from impl.host import Host, Plan
 from impl.host_demand import Demand, Source, from_command, from_file
 from impl.host_lock import Held, Lock, Record, default_path
-from impl.journal import Journal, RecordedController
+from impl.journal import Journal
 from impl.output import OutputError, complain
+from impl.recorded import RecordedController
 from impl.worker import Controller
 from impl.worker_state import Settings
 
@@ -42,6 +43,7 @@ def run_host(argv: Sequence[str]) -> int:
     path = _filled(options, "--lock") or default_path(plan.host, plan.port)
     log = _filled(options, "--log")
     host_process.fill_descriptors()
+    requests = _requests()
     with ExitStack() as stack:
         try:
             lock = Lock(path)
@@ -56,7 +58,7 @@ def run_host(argv: Sequence[str]) -> int:
             stack.callback(journal.close)
             controller = RecordedController(known, journal)
         host_process.become_subreaper()
-        host = Host(plan, controller, lock, Demand(source), _requests(), partial(_trouble, journal, log))
+        host = Host(plan, controller, lock, Demand(source), requests, partial(_trouble, journal, log))
         if "--once" in argv:
             host.step()
             host.leave()

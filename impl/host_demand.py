@@ -2,7 +2,8 @@
 
 Known is one whole number from 0 in ASCII digits, with nothing but blanks around it. All else is unknown: no file, other
 text, a command that fails, says nothing or takes longer than the patience. The source is asked in a thread of its own:
-one that hangs stops nothing, and is not asked again before it has ended, so that nothing piles up.
+one that hangs stops nothing, and is not asked again before it has ended; a command that takes too long is killed with
+all that it started (elsewhere than on Linux: with its group), so that nothing piles up.
 """
 
 from __future__ import annotations
@@ -16,8 +17,9 @@ from collections.abc import Callable, Sequence
 from contextlib import suppress
 from time import monotonic
 
+from impl import host_process
 from impl.arguments import I64_MAX, UsageError, number
-from impl.host_system import DEMAND_MARK
+from impl.host_system import DEMAND_MARK, MARK, Worker
 
 PATIENCE_S = 3.0
 LONGEST = 64
@@ -41,7 +43,10 @@ class Demand:
             return
         self._found = "the source failed"
         self._thread = threading.Thread(target=self._run, name="demand", daemon=True)
-        self._thread.start()
+        try:
+            self._thread.start()
+        except RuntimeError as error:
+            self._thread, self._found = None, f"the source cannot be asked: {error}"
 
     def answer(self, seconds: float) -> int | str:
         """The number, waited for so long, or why it is unknown."""
@@ -76,14 +81,14 @@ def from_file(path: str) -> int | str:
 
 
 def from_command(words: Sequence[str], patience: float = PATIENCE_S) -> int | str:
-    """What the command prints, if it ends with 0 in time; else its group is killed."""
-    deadline = monotonic() + patience
+    """What the command prints, if it ends with 0 in time; else it is killed with all that it started."""
+    deadline, mark = monotonic() + patience, os.urandom(8).hex()
     try:
         process = subprocess.Popen(
             words,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
-            env={**os.environ, DEMAND_MARK: "1"},
+            env={**os.environ, DEMAND_MARK: "1", MARK: mark},
             start_new_session=True,
         )
     except OSError as error:
@@ -95,6 +100,8 @@ def from_command(words: Sequence[str], patience: float = PATIENCE_S) -> int | st
         except subprocess.TimeoutExpired:
             with suppress(ProcessLookupError, PermissionError):
                 os.killpg(process.pid, signal.SIGKILL)
+            with suppress(OSError):
+                host_process.send(signal.SIGKILL, host_process.members(Worker(mark)))
             return f"the command {words[0]!a} took longer than {patience:g} s, or said too much"
     return parse(data) if code == 0 else f"the command {words[0]!a} ended with {code}"
 

@@ -4,12 +4,12 @@ It holds one line of JSON, filled up with blanks to SIZE bytes: it is overwritte
 can stop that. The lock itself (flock) ends with the process that holds it, however that ends. The file stays.
 
     {"slotproof_host": 1, "boot": "...", "host": 4711, "generation": 3, "mark": "5f...", "pid": 4712,
-     "started": "88123", "stop_began": null, "snapshot": null}
+     "started": "88123", "stop_began": null, "snapshot": null, "demand": 0}
 
 `boot` names the start of the machine: a file of an earlier one says nothing. `host` is the process that has the lock,
 or had it last. `mark`, `pid` and `started` are of the worker of this generation, empty when none is left. `stop_began`
 is the instant, by the monotonic clock in seconds, at which its stop began. `snapshot` is all that the controller knew
-when a host ended on purpose and left the worker as it was.
+when a host ended on purpose and left the worker as it was, and `demand` what was wanted of a warm worker then.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ import re
 from dataclasses import asdict, dataclass
 from typing import Any
 
+from impl.checks import check_int
 from impl.host_process import SYSTEM
 from impl.host_system import Worker
 from impl.output import OutputError
@@ -44,6 +45,7 @@ class Record:
     worker: Worker | None = None
     stop_began: float | None = None
     snapshot: Snapshot | None = None
+    demand: int = 0
 
 
 class Lock:
@@ -51,7 +53,7 @@ class Lock:
 
     def __init__(self, path: str) -> None:
         """Held if another host has it, OutputError if the file cannot be had or is not a host's."""
-        self._boot = SYSTEM.boot()
+        self._path, self._boot = path, SYSTEM.boot()
         try:
             self._file = os.open(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_NONBLOCK, 0o600)
             try:
@@ -63,7 +65,7 @@ class Lock:
             raise OutputError(f"cannot use the lock file {path!a}: {error.strerror}; choose another") from error
 
     def write(self, record: Record) -> None:
-        """Say this from now on."""
+        """Say this from now on; OutputError if the file does not take it."""
         worker = record.worker or Worker("")
         text = json.dumps(
             {
@@ -74,16 +76,26 @@ class Lock:
                 **worker._asdict(),
                 "stop_began": record.stop_began,
                 "snapshot": record.snapshot and asdict(record.snapshot),
+                "demand": record.demand,
             },
             default=lambda value: value.value,
         )
-        os.pwrite(self._file, f"{text:{SIZE - 1}}\n".encode(), 0)
+        try:
+            os.pwrite(self._file, f"{text:{SIZE - 1}}\n".encode(), 0)
+        except OSError as error:
+            raise OutputError(f"cannot write the lock file {self._path!a}: {error.strerror}; make room") from error
 
     def close(self) -> None:
         """Let go of the lock; the file stays."""
         os.close(self._file)
 
     def _take(self, path: str) -> Record | None:
+        owner = os.fstat(self._file).st_uid
+        if owner != os.geteuid():
+            raise OutputError(
+                f"the file {path!a} is of user {owner}, expected one of user {os.geteuid()}, for it says what to stop; "
+                "choose another"
+            )
         said = os.pread(self._file, SIZE, 0).strip(b"\0 \n")
         try:
             fcntl.flock(self._file, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -117,9 +129,12 @@ def _record(fields: Any, boot: str) -> Record | None:
         return None
     if fields["slotproof_host"] != VERSION:
         raise ValueError("it is of another version")
-    worker = Worker(fields["mark"], fields["pid"], fields["started"]) if fields["mark"] else None
+    mark, pid = str(fields["mark"]), check_int("pid", fields["pid"], 0)
+    worker = Worker(mark, pid, str(fields["started"])) if mark else None
+    stop_began = None if fields["stop_began"] is None else float(fields["stop_began"])
     snapshot = fields["snapshot"] and _snapshot(fields["snapshot"])
-    record = Record(fields["generation"], worker, fields["stop_began"], snapshot)
+    generation = check_int("generation", fields["generation"], 1 if worker else 0)
+    record = Record(generation, worker, stop_began, snapshot, check_int("demand", fields.get("demand", 0), 0))
     return record if fields["boot"] == boot else None
 
 

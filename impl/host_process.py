@@ -2,7 +2,8 @@
 
 Whatever has a process of the worker as its parent, or is in a session with one, is the worker's too, from its roots on
 (`impl.host_system`). So a descendant that left the group is found, by a new host too, unless all of this holds: it left
-every session, lost every parent, wiped the mark from its environment, and the host that started it was killed.
+every session, lost every parent, wiped the mark from its environment, and the host that started it has ended. What
+is in the session of this host is never taken for the worker's, for no process can enter another session.
 """
 
 from __future__ import annotations
@@ -21,7 +22,9 @@ IGNORED_BY_PYTHON = (signal.SIGPIPE, signal.SIGXFSZ)
 
 
 def become_subreaper() -> None:
-    """Have descendants that lose their parent become children of this process, where the system can (Linux)."""
+    """Have descendants that lose their parent become children of this process, where the system can (Linux), and the
+    exits of children told, though whoever started this process may have ignored them."""
+    signal.signal(signal.SIGCHLD, signal.SIG_DFL)
     with suppress(AttributeError):
         ctypes.CDLL(None).prctl(PR_SET_CHILD_SUBREAPER, 1, 0, 0, 0)
 
@@ -65,7 +68,9 @@ def runs(worker: Worker) -> bool:
 
 def members(worker: Worker) -> list[Process]:
     """Every living process of the worker, wherever it went."""
-    rest = [process for process in SYSTEM.processes() if process.lives]
+    everybody = SYSTEM.processes()
+    own = {process.session for process in everybody if process.pid == os.getpid()}
+    rest = [process for process in everybody if process.lives and process.session not in own]
     found: list[Process] = []
     more = [process for process in rest if SYSTEM.is_root(process, worker)]
     while more:

@@ -105,7 +105,11 @@ class Posix:
 
 
 def _text(path: str) -> str:
-    """What the file says, nothing if it cannot be read, as when the process has ended meanwhile."""
-    with suppress(OSError), open(path, encoding="utf-8", errors="replace") as file:
+    """What the file says, nothing if the process has ended meanwhile or is another user's. OSError if nothing can be
+    said of it, as when no file can be opened any more."""
+    with (
+        suppress(FileNotFoundError, ProcessLookupError, PermissionError),
+        open(path, encoding="utf-8", errors="replace") as file,
+    ):
         return file.read()
     return ""

@@ -7,34 +7,37 @@ import argparse
 import gc
 import sys
 from collections.abc import Iterator
+from functools import partial
 from pathlib import Path
 from textwrap import fill
 from typing import Any
 
 from model import evidence
-from model.check_lines import Close, Lost, Open, Reopened, decode_only
+from model.check_lines import decode_only
 from model.check_log import Log, Wrong
 from model.check_map import Map, MapError
 from model.check_needs import names, unjudged
-from model.check_run import Check
+from model.check_run import OF_A_WORKER, OF_THE_SCHEDULER, Check
+from model.check_scheduler import MOST_SLOTS
 from model.check_window import window
 from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
 
 __all__ = ["arguments", "check", "decode_only", "run"]
 
-OF_A_RECORDER = (Open, Reopened, Lost, Close)
+EVENTS = {"scheduler": OF_THE_SCHEDULER, "worker": OF_A_WORKER}
 ALWAYS_SO = "no log of a controller tells of jobs"
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
     """The options of the command."""
     parser.add_argument("log", metavar="LOG.jsonl", help="one JSON object a line, as impl/journal.py describes them")
-    for name, what in (
-        ("slots", "jobs that run at once"),
-        ("capacity", "places in the queue"),
-        ("reserve", "further places for preempted jobs (default: as many as slots)"),
+    for name, least, most, what in (
+        ("slots", 1, MOST_SLOTS, "jobs that run at once"),
+        ("capacity", 0, 10**18, "places in the queue"),
+        ("reserve", 0, 10**18, "further places for preempted jobs (default: as many as slots)"),
     ):
-        parser.add_argument(f"--{name}", metavar="N", type=_whole, help=f"{what}, for a log that does not tell them")
+        whole = partial(_whole, least, most)
+        parser.add_argument(f"--{name}", metavar="N", type=whole, help=f"{what}, for a log that does not tell them")
     parser.add_argument(
         "--map", metavar="FILE.toml", help="which event and field of another system means which of ours"
     )
@@ -60,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
 
 def check(path: str | Path, mapped: Map | None = None, *, follow: bool = False, **sizes: int | None) -> dict[str, Any]:
     """What came of one pass over the log, as plain values. With `follow` it ends with a KeyboardInterrupt, which it
-    takes, or with a violation. Raises OSError."""
+    takes, or with a violation. Raises OSError, and MapError for a map that begins with what cannot be."""
     log = Log(path, mapped)
     judge = Check(**sizes, sampled=mapped.sampled if mapped else False)
     if mapped:
@@ -81,15 +84,18 @@ def check(path: str | Path, mapped: Map | None = None, *, follow: bool = False, 
         if collects:
             gc.enable()
     wrong = wrong or log.wrong
+    if wrong and mapped and not wrong.line:
+        raise MapError(f"{mapped.path}: [open]: {wrong.detail} Correct the file, or give --slots")
     missing = {machine: unjudged(machine, judge.lacking(machine)) for machine in judge.missing}
-    judged = [name for machine, gone in missing.items() for name in names(machine) if name not in gone]
+    told = [machine for machine in missing if any(judge.events[kind] for kind in EVENTS[machine])]
+    judged = [name for machine in told for name in names(machine) if name not in missing[machine]]
     weaker = {name: why for gone in missing.values() for name, why in gone.items()}
-    told = sum(count for kind, count in judge.events.items() if kind not in OF_A_RECORDER)
-    partial = judge.partial or any(why != ALWAYS_SO for why in weaker.values()) or not log.sealed
+    in_part = judge.partial or any(why != ALWAYS_SO for why in weaker.values()) or not log.sealed
+    more = judge.noted - len(judge.notes)
     return {
         "log": str(path),
-        "verdict": "refuted" if wrong else "tested" if judged and told else "undetermined",
-        "partial": partial,
+        "verdict": "refuted" if wrong else "tested" if judged else "undetermined",
+        "partial": in_part,
         "lines": log.lines,
         "events": dict(sorted((kind.__name__.lower(), count) for kind, count in judge.events.items())),
         "judged_by_the_specification_itself": judge.rejudged,
@@ -100,7 +106,7 @@ def check(path: str | Path, mapped: Map | None = None, *, follow: bool = False, 
         "lost": judge.lost,
         "judged": list(dict.fromkeys(judged)),
         "unjudged": weaker,
-        "notes": judge.notes,
+        "notes": judge.notes + ([f"and {more} more of the kind"] if more else []) + log.notes,
         "violation": wrong and _violation(log, wrong),
     }
 
@@ -157,7 +163,7 @@ def text(result: dict[str, Any]) -> Iterator[str]:
         yield fill(f"NOT judged, for {why}: {', '.join(which)}", 100, subsequent_indent="  ")
 
 
-def _whole(text: str) -> int:
-    if text.isascii() and text.isdigit() and len(text) <= 18:
+def _whole(least: int, most: int, text: str) -> int:
+    if text.isascii() and text.isdigit() and len(text) <= 20 and least <= int(text) <= most:
         return int(text)
-    raise argparse.ArgumentTypeError(f"{text[:40]!a} was given, expected a whole number from 0")
+    raise argparse.ArgumentTypeError(f"{text[:40]!a} was given, expected a whole number from {least} to {most}")

@@ -13,8 +13,8 @@ from typing import Any
 from impl.jobs import Job, RequestId, Running, Snapshot, Waiting
 from model import check_lines as lines
 from model.check_lines import Admit
-from model.check_scheduler import Fast, order_of
-from model.conform import Violation, broken
+from model.check_scheduler import MOST_SLOTS, Fast, order_of
+from model.conform import Violation, broken, nonconforming
 from model.observe import Seen, key, observe, with_one_that_left
 from spec import scheduler_claims as claims
 from spec.logic import Finite, Property, sentence
@@ -49,6 +49,15 @@ OF_A_LINE = frozenset(
 """Those of them that need no event in between, if an id names one job alone."""
 NEVER = 1 << 60
 """Tickets that nobody told lie so far below those that somebody did."""
+MOST_JOBS = 100_000
+"""So many are kept of a log that may never tell of their end."""
+OUTCOMES: dict[type, set[str]] = {
+    Admit: {"placed", "queued", "refused"},
+    lines.Complete: {"ended", "stale"},
+    lines.Progress: {"progressed", "refused", "stale"},
+    lines.Cancel: {"cancelled", "nothing"},
+    lines.Restart: {"restarted"},
+}
 
 
 def _among(properties: tuple[Property, ...]) -> tuple[Property, ...]:
@@ -77,10 +86,14 @@ class Learner:
         if getattr(line, "outcome", None) is None:
             self.missing.add("outcome")
             return None
-        wrong = self._said_before(line)
-        if wrong or self.sampled:
-            self._take(line)
+        wrong = self._cannot_be(line) or self._said_before(line)
+        if wrong:
             return wrong
+        if self.sampled:
+            self._take(line)
+            while len(self.jobs) > MOST_JOBS:
+                del self.jobs[next(iter(self.jobs))]
+            return None
         if isinstance(line, Admit) and line.priority is not None:
             level = order_of(line)
             self.lowest = level if self.lowest is None else min(level, self.lowest)
@@ -102,19 +115,32 @@ class Learner:
         if self.sampled or self.slots is None or not self.queue or self.run < 0:
             return None
         holders = [self.holders.get(slot, ...) for slot in range(self.slots)]
-        if any(key is ... or (key is not None and key not in self.jobs) for key in holders):
+        runs = [(slot, self.jobs.get(key)) for slot, key in enumerate(holders) if key is not None and key is not ...]
+        if ... in holders or any(job is None or job.slot != slot for slot, job in runs):
             return None
         if any(job.priority is None for job in self.jobs.values()):
             return None
         start = lines.Open(
             capacity=self.capacity,
             reserve=self.reserve,
-            running=[self.jobs[key] for key in holders if key is not None and key is not ...],
+            running=[job for _, job in runs if job is not None],
             queue=[job for job in self.jobs.values() if job.run is None],
             next_run=self.run + 1,
             next_ticket=self.ticket + 1,
         )
         return Fast.opened(start, self.slots)
+
+    def _cannot_be(self, line: Any) -> Violation | None:
+        """What the line says that no line may."""
+        if line.outcome not in OUTCOMES[type(line)]:
+            return nonconforming(f"{line.outcome!r} is no outcome of {type(line).__name__.lower()}.")
+        if line.outcome == "stale":
+            return None
+        told = [getattr(line, "slot", None), getattr(line, "heir_slot", None)]
+        told += [slot for slot, _, _ in getattr(line, "leases", None) or ()]
+        most = MOST_SLOTS if self.slots is None else self.slots
+        beyond = [slot for slot in told if slot is not None and not 0 <= slot < most]
+        return nonconforming(f"There is no slot {beyond[0]}, expected 0 to {most - 1}.") if beyond else None
 
     def _said_before(self, line: Any) -> Violation | None:
         """What the line says against lines before it."""

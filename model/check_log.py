@@ -7,22 +7,26 @@ in a block where it fails each line is looked at.
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
+from errno import EINVAL
 from hashlib import sha256
 from pathlib import Path
 from time import sleep
-from typing import Any, NamedTuple
+from typing import Any, BinaryIO, NamedTuple
 
 from msgspec import MsgspecError, convert
 from msgspec.json import Decoder
 
-from impl.journal import DIGITS
+from impl.journal import DIGITS, LONGEST
 from model.check_lines import BLOCK, DECODER, AnyLine, Reopened
 from model.check_map import Map, Translator
 
 SUFFIX = len(',"digest":""}\n') + DIGITS
 """Bytes of a line that its own digest does not cover."""
 ANY: Decoder[Any] = Decoder()
+UNREADABLE = (MsgspecError, ValueError, RecursionError)
+"""What a line raises that cannot be decoded."""
 PAUSE = 0.2
 """Seconds between two looks at a log that is followed."""
 
@@ -53,7 +57,8 @@ def integrity(line: int, claim: str, detail: str) -> Wrong:
 
 class Log:
     """The file at `path`. `wrong` is what ended the reading, if anything did. `numbered` and `sealed` say whether its
-    lines carry `seq` and `digest`, None before the first; `torn` whether the last line is not whole."""
+    lines carry `seq` and `digest`, None before the first; `torn` whether the last line is not whole; `notes` what else
+    there is to say."""
 
     def __init__(self, path: str | Path, mapped: Map | None = None) -> None:
         self.path = path
@@ -64,6 +69,7 @@ class Log:
         self.sealed: bool | None = None
         self.torn = False
         self.wrong: Wrong | None = None
+        self.notes: list[str] = []
         self._hash = sha256()
 
     def read(self, follow: bool = False) -> Iterator[tuple[int, Sequence[AnyLine]]]:
@@ -95,7 +101,7 @@ class Log:
         for text in texts:
             try:
                 yield from translator.take(self.lines + 1, ANY.decode(text))
-            except (MsgspecError, ValueError) as error:
+            except UNREADABLE as error:
                 self.torn = not whole
                 self.wrong = None if self.torn else integrity(self.lines + 1, "schema", f"{error}: {text[:80]!a}.")
                 return
@@ -103,17 +109,20 @@ class Log:
 
     def blocks(self, follow: bool = False) -> Iterator[bytes]:
         """Whole lines, as many as were written; what is behind the last of them comes last, unless it is followed."""
-        with open(self.path, "rb") as file:
+        with opened(self.path) as file:
             end = 0
             while True:
                 file.seek(end)
                 piece = file.read(BLOCK)
-                while piece and b"\n" not in piece and (more := file.read(BLOCK)):
+                while piece and b"\n" not in piece and len(piece) < LONGEST and (more := file.read(len(piece))):
                     piece += more
                 whole, newline, rest = piece.rpartition(b"\n")
                 if newline:
                     end += len(whole) + 1
                     yield whole + newline
+                elif len(rest) >= LONGEST:
+                    self.wrong = integrity(self.lines + 1, "schema", f"The line is longer than {LONGEST} bytes.")
+                    return
                 elif not follow:
                     if rest:
                         yield rest
@@ -123,16 +132,23 @@ class Log:
                         self.wrong = integrity(
                             self.lines, "sequence", f"The log was cut to {file.tell()} bytes of {end}."
                         )
-                        yield b"\n"
+                        return
+                    if not self._is_still(file):
+                        self.notes.append(f"after line {self.lines} another file took the place of the log")
                         return
                     sleep(PAUSE)
 
+    def _is_still(self, file: BinaryIO) -> bool:
+        """The path still leads to this file, or to none yet."""
+        try:
+            return os.path.samestat(os.stat(self.path), os.fstat(file.fileno()))
+        except FileNotFoundError:
+            return True
+
     def _take(self, block: bytes) -> Sequence[AnyLine]:
-        if self.wrong:
-            return ()
         try:
             found = DECODER.decode_lines(block)
-        except (MsgspecError, UnicodeDecodeError):
+        except UNREADABLE:
             return self._one_by_one(block)
         if self.numbered is None:
             self.numbered = any(line.seq is not None for line in found)
@@ -142,6 +158,8 @@ class Log:
         if [line.seq for line in found] != count:
             return self._one_by_one(block)
         if not self.sealed:
+            if any(line.digest is not None for line in found):
+                return self._one_by_one(block)
             return found if len(found) == block.count(b"\n") else self._one_by_one(block)
         if found:
             if b'"event":"reopened"' in block:
@@ -164,12 +182,10 @@ class Log:
         for number, text in enumerate(texts, self.lines + 1):
             try:
                 line = decode(text)
-            except (MsgspecError, ValueError) as error:
+            except UNREADABLE as error:
                 self.wrong = integrity(number, "schema", f"{error}: {text[:80]!a}.")
                 return found
-            self.wrong = self._misnumbered(number, line) or (
-                self._unsealed(number, line, text) if self.sealed else None
-            )
+            self.wrong = self._misnumbered(number, line) or self._unsealed(number, line, text)
             if self.wrong:
                 return found
             found.append(line)
@@ -180,11 +196,16 @@ class Log:
         if line.seq == expected:
             return None
         told = "no number" if line.seq is None else f"number {line.seq}"
-        missing = "" if line.seq is None or expected is None or line.seq < expected else ": lines are missing"
+        if expected is None:
+            return integrity(number, "sequence", f"The line has {told}, and none before it had one.")
+        missing = "" if line.seq is None or line.seq < expected else ": lines are missing"
         again = "" if missing or line.seq is None else ": it comes again, or out of order"
         return integrity(number, "sequence", f"The line has {told}, expected {expected}{missing}{again}.")
 
     def _unsealed(self, number: int, line: AnyLine, text: bytes) -> Wrong | None:
+        if not self.sealed:
+            late = line.digest is not None
+            return integrity(number, "digest", "The line has a digest, and none before it had one.") if late else None
         if isinstance(line, Reopened):
             self._hash = sha256(self.digest.encode())
         covered, rest = text[: 1 - SUFFIX], text[1 - SUFFIX :] + b"\n"
@@ -200,7 +221,7 @@ class Log:
         """A log that no recorder of ours wrote may well end without the end of a line."""
         try:
             line = decode(text)
-        except (MsgspecError, ValueError):
+        except UNREADABLE:
             self.torn = True
             return
         self.torn = line.digest is not None
@@ -210,6 +231,13 @@ class Log:
         self.wrong = self._misnumbered(self.lines, line) if self.numbered else None
         if not self.wrong:
             yield self.lines, [line]
+
+
+def opened(path: str | Path) -> BinaryIO:
+    """The file, which has to be one that can be read from the beginning again. Raises OSError."""
+    if os.path.exists(path) and not os.path.isfile(path):
+        raise OSError(EINVAL, "No regular file", str(path))
+    return open(path, "rb")
 
 
 def decode(text: bytes) -> AnyLine:

@@ -17,17 +17,18 @@ Of a scheduler a line means `admit`, `complete`, `progress` or `cancel`, with th
 the event before it: `started` (request_id, slot), `preempted` (request_id) or `refused`. An arrival of which nothing is
 told waits, and a slot of which nothing is told stays free.
 
-Of a worker a line has `now`, in seconds or in ISO 8601, and means `wanted` or `unwanted` (one job more or less),
-`spawned`, `ready`, `reaped`, `stopped` (for a failure), `exited` (its process) or `gone`. Each is a tick as well, at
-which the worker stays as it is unless the next line of the same instant says otherwise.
+Of a worker a line has `now`, in seconds or in ISO 8601 (UTC, unless it says otherwise), and means `wanted` or
+`unwanted` (one job more or less), `spawned`, `ready`, `reaped`, `stopped` (for a failure), `exited` (its process) or
+`gone`. Each is a tick as well, at which the worker stays as it is unless the next line of the same instant says
+otherwise.
 """
 
 from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
 from typing import Any, TypeAlias
 
 from msgspec import ValidationError, convert
@@ -67,6 +68,7 @@ class Map:
     where: Mapping[str, Any]
     open: lines.Open | None
     sampled: bool
+    path: str = "the map"
 
     @classmethod
     def load(cls, path: str) -> Map:
@@ -76,10 +78,10 @@ class Map:
                 said = tomllib.load(file)
         except OSError as error:
             raise MapError(f"{path}: {error.strerror}, expected a readable TOML file; check the path") from error
-        except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
+        except (tomllib.TOMLDecodeError, UnicodeDecodeError, RecursionError) as error:
             raise MapError(f"{path}: {error}, expected TOML; correct the file") from error
         try:
-            return cls.of(said)
+            return replace(cls.of(said), path=path)
         except ValueError as error:
             raise MapError(f"{path}: {error}; correct the file") from error
 
@@ -90,16 +92,16 @@ class Map:
         machine = said.get("machine")
         if machine not in ("scheduler", "worker"):
             raise ValueError(f"machine is {machine!r}, expected scheduler or worker")
-        rules = tuple(_rule(machine, each, f"line {place}") for place, each in enumerate(said.get("line", ()), 1))
-        if not rules:
+        told = said.get("line")
+        if not told or not isinstance(told, list):
             raise ValueError("there is no [[line]], expected one for each kind of line")
-        opened = None
-        if "open" in said:
-            try:
-                opened = convert({"event": "open", "machine": machine, **said["open"]}, lines.Open)
-            except (ValidationError, TypeError) as error:
-                raise ValueError(f"[open]: {error}, expected the fields of an open line") from error
-        return cls(machine, rules, said.get("where", {}), opened, bool(said.get("sampled", False)))
+        rules = tuple(_rule(machine, each, f"line {place}") for place, each in enumerate(told, 1))
+        where, sampled, opened = said.get("where", {}), said.get("sampled", False), said.get("open")
+        if not isinstance(where, dict):
+            raise ValueError(f"where is {where!r}, expected a table of fields and values")
+        if not isinstance(sampled, bool):
+            raise ValueError(f"sampled is {sampled!r}, expected true or false")
+        return cls(machine, rules, where, None if opened is None else _open(machine, opened), sampled)
 
     @property
     def missing(self) -> set[str]:
@@ -112,6 +114,16 @@ class Map:
         return (OfScheduler if self.machine == "scheduler" else OfWorker)(self)
 
 
+def _open(machine: str, said: Any) -> lines.Open:
+    if not isinstance(said, dict):
+        raise ValueError(f"open is {said!r}, expected a table of the fields of an open line")
+    _only(said, "[open]", set(lines.Open.__struct_fields__) - {"seq", "digest", "machine"})
+    try:
+        return convert({"event": "open", "machine": machine, **said}, lines.Open)
+    except ValidationError as error:
+        raise ValueError(f"[open]: {error}, expected the fields of an open line") from error
+
+
 def _rule(machine: str, said: Any, name: str) -> Rule:
     if not isinstance(said, dict) or not isinstance(said.get("when"), dict):
         raise ValueError(f"{name} has no `when`, expected a table of fields and values")
@@ -121,7 +133,7 @@ def _rule(machine: str, said: Any, name: str) -> Rule:
         known = {each: {"now"} for each in MOVES}
     else:
         known = {each: set(kind.__struct_fields__) - {"seq", "digest"} for each, kind in EVENTS.items()} | CONSEQUENCES
-    if means not in known:
+    if not isinstance(means, str) or means not in known:
         raise ValueError(f"{name} means {means!r}, expected one of {', '.join(known)}")
     _only(fields, name, known[means])
     if not all(isinstance(path, str) and path.strip("-") for path in fields.values()):
@@ -272,7 +284,8 @@ def _matches(line: Mapping[str, Any], when: Mapping[str, Any]) -> bool:
 
 def _seconds(value: Any) -> int:
     if isinstance(value, str):
-        return int(datetime.fromisoformat(value).timestamp())
+        time = datetime.fromisoformat(value)
+        return int((time if time.tzinfo else time.replace(tzinfo=UTC)).timestamp())
     if isinstance(value, int | float) and not isinstance(value, bool):
         return int(value)
     raise ValueError(f"the time is {value!r}, expected seconds, or a text in ISO 8601")

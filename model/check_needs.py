@@ -18,7 +18,7 @@ MISSING = {
     "work": "work and progress are not told",
     "capacity": "the capacity of the queue is not known",
     "command": "commands are not told",
-    "reason": "reasons are not told, so that late events cannot be known",
+    "reason": "reasons are not told",
     "alarm": "alarms are not told",
     "generation": "the generation commanded is not told",
     "jobs": "no log of a controller tells of jobs",
@@ -39,7 +39,7 @@ SCHEDULER_NEEDS: dict[str, frozenset[str]] = {
     "the_least_urgent_running_job_is_the_victim": USUAL | {"slot", "priority"},
     "a_stale_event_changes_nothing": USUAL | {"run"},
     "chat_is_never_refused_while_an_image_runs": USUAL | {"capacity", "priority"},
-    "conformance": USUAL | {"slot", "run", "ticket", "priority", "work", "capacity"},
+    "conformance": USUAL | {"slot", "run", "ticket", "priority", "work", "capacity", "reason"},
 }
 COMMANDED = frozenset({"start", "every", "command"})
 WORKER_NEEDS: dict[str, frozenset[str]] = {

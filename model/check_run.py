@@ -5,19 +5,23 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
+from itertools import zip_longest
 from typing import Any
 
+from impl.journal import SCHEMA
 from model import check_claimed, check_worker
 from model import check_lines as lines
 from model.check_learn import Learner
-from model.check_log import Wrong
-from model.check_scheduler import Fast
+from model.check_log import Wrong, integrity
+from model.check_scheduler import MOST_SLOTS, Fast
 from model.check_worker import FastWorker, Meant
-from model.conform import Violation, nonconforming
+from model.conform import Monitor, Violation, nonconforming
 
 SELDOM = 10_000
 """Every so many lines, and 1,000 more for each live job, one is judged by the specification itself although it is as
 foretold: that takes as long as judging some ten lines for each live job."""
+MOST_NOTES = 20
+"""So many are kept, and the others counted."""
 OF_THE_SCHEDULER = (lines.Admit, lines.Complete, lines.Progress, lines.Cancel, lines.Restart)
 OF_A_WORKER = (lines.Tick, lines.Probed, lines.Exited, lines.Gone, lines.Progressed, lines.JobEnded)
 
@@ -31,7 +35,7 @@ class Check:
     `events` counts the lines by type, `rejudged` those that the specification judged itself, and `lost` the events that
     a recorder says it lost. `closed`: the last recorder said that it was done. `missing` holds, by machine, what was
     not told (`check_needs`), `known` the machines whose whole state was known at some time; `partial` says that it was
-    not at another, and `notes` say when.
+    not at another, and `notes`, the first of all that were `noted`, say when.
     """
 
     def __init__(
@@ -47,6 +51,7 @@ class Check:
         self.known: set[str] = set()
         self.partial = False
         self.notes: list[str] = []
+        self.noted = 0
         self.scheduler: Fast | None = None
         self.worker: FastWorker | None = None
         self._learner: Learner | None = None
@@ -88,6 +93,8 @@ class Check:
         if line.__class__ in self._steps:
             return self._rejudge(number, line)
         match line:
+            case lines.Open() if line.schema != SCHEMA:
+                return integrity(number, "schema", f"The schema is {line.schema}, expected {SCHEMA}.")
             case lines.Open(machine="scheduler"):
                 self._begin(number, line)
             case lines.Open(machine="worker"):
@@ -144,13 +151,34 @@ class Check:
             given if told is None else told
             for given, told in zip(self.sizes, (line.slots, line.capacity, line.reserve), strict=True)
         )
-        if slots is None or slots < 1:
-            raise nonconforming(f"There are {slots} slots, expected 1 or more.")
-        had = len(self.scheduler.jobs) if self.scheduler else 0
+        if slots is None or not 1 <= slots <= MOST_SLOTS:
+            raise nonconforming(f"There are {slots} slots, expected 1 to {MOST_SLOTS}.")
         fast = Fast.opened(line, slots)
-        if had != len(fast.jobs):
-            self.notes.append(f"line {number}: a scheduler begins with {len(fast.jobs)} live jobs; the last had {had}")
+        Monitor(fast.snapshot())
+        if self.scheduler:
+            self._goes_on(number, self.scheduler, fast)
         self._follow(fast)
+
+    def _goes_on(self, number: int, last: Fast, fast: Fast) -> None:
+        """A later recorder of a scheduler found what an earlier one left, or begins anew."""
+        had, has = (
+            [
+                *filter(None, each.running),
+                *each.queue,
+                f"run {each.next_run} to come",
+                f"ticket {each.next_ticket} to come",
+            ]
+            for each in (last.snapshot(), fast.snapshot())
+        )
+        if had == has or not (last.jobs or fast.jobs or fast.next_run):
+            return
+        whole = not last.missing and last.next_ticket >= 0
+        if whole and fast.next_run and not self._torn:
+            was, now = next(((a, b) for a, b in zip_longest(had, has) if a != b))
+            raise nonconforming(f"A scheduler goes on with {now}, though the last one left {was}.")
+        told = f"a scheduler begins with {len(fast.jobs)} live jobs; the last had {len(last.jobs)}"
+        self._note(f"line {number}: {told}, and what became of them is not told")
+        self.partial = True
 
     def _follow(self, fast: Fast) -> None:
         fast.missing = self._of("scheduler") | fast.missing
@@ -175,7 +203,7 @@ class Check:
         fast = self._learner.learned()
         if fast is not None:
             self._follow(fast)
-            self.notes.append(f"line {number}: after it the whole state of the scheduler is known")
+            self._note(f"line {number}: after it the whole state of the scheduler is known")
         return None
 
     # The worker
@@ -187,11 +215,10 @@ class Check:
             raise nonconforming(f"No worker begins so: {error}.") from error
         before = self.worker and self.worker.snapshot()
         if before and not check_worker.follows(before, found, line.phase is not None):
-            was = f"{before.phase.value} in generation {before.generation}"
-            now = f"{found.phase.value} in generation {found.generation}"
+            was, now = check_worker.told_apart(before, found, line.phase is not None)
             if not self._torn:
                 raise nonconforming(f"A new controller begins with a worker that is {now}, though it was {was}.")
-            self.notes.append(f"line {number}: the worker was {was} and is {now}; an event between was lost")
+            self._note(f"line {number}: the worker was {was} and is {now}; an event between was lost")
         self._settings = line
         self._follow_worker(FastWorker(found))
 
@@ -214,17 +241,22 @@ class Check:
         elif isinstance(line, lines.Tick):
             if self._served and line.do == "serve" and line.of is not None and self._settings is not None:
                 self._follow_worker(FastWorker(check_worker.serving(self._settings, line.now, line.of)))
-                self.notes.append(f"line {number}: after it the whole state of the worker is known")
+                self._note(f"line {number}: after it the whole state of the worker is known")
             self._served = False
 
     # What a recorder says of itself
+
+    def _note(self, text: str) -> None:
+        if len(self.notes) < MOST_NOTES:
+            self.notes.append(text)
+        self.noted += 1
 
     def _of(self, machine: str) -> set[str]:
         return self.missing.setdefault(machine, set())
 
     def _forget(self, why: str) -> None:
         """Nothing is known of the present state any more."""
-        self.notes.append(f"{why}; the state after it is not known")
+        self._note(f"{why}; the state after it is not known")
         self.partial = True
         self.scheduler = self.worker = self._learner = None
         self._torn = False
@@ -234,7 +266,7 @@ class Check:
         """Another process goes on. Unless the one before had said that it was done, its last event may be lost."""
         if not self.closed:
             cut = f", and {line.cut} bytes of a torn line were removed" if line.cut else ""
-            self.notes.append(f"line {number}: the recorder before ended without saying so{cut}")
+            self._note(f"line {number}: the recorder before ended without saying so{cut}")
             self._torn = True
             self._steps.clear()
         self.closed = False

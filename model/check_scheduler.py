@@ -32,10 +32,12 @@ from impl.jobs import (
     Waiting,
 )
 from model.check_lines import Admit, Cancel, Complete, Open, Progress, Restart
-from model.conform import Violation
+from model.conform import Violation, nonconforming
 from spec.logic import sentence
 from spec.scheduler_claims import chat_never_waits_behind_an_image, every_job_has_work
 
+MOST_SLOTS = 1 << 16
+"""Of which a log may speak. What would not run on one GPU shall not fill our memory."""
 LIVE, FULL, STEPS = str(Reason.LIVE), str(Reason.FULL), str(Reason.STEPS)
 
 
@@ -78,16 +80,25 @@ class Fast:
 
     @classmethod
     def opened(cls, line: Open, slots: int) -> Fast:
-        """The state that a recorder began with."""
+        """The state that a recorder began with. Raises Violation for one that cannot be."""
         self = cls(slots, line.capacity, line.reserve)
         self.next_run, self.next_ticket = line.next_run, line.next_ticket
+        for job in line.running or ():
+            free = job.slot is not None and 0 <= job.slot < slots and self.holders[job.slot] is None
+            if not free or job.run is None or job.run >= line.next_run:
+                told = f"{job.request_id!r} begins in slot {job.slot} with run {job.run}"
+                raise nonconforming(f"{told}, expected a free slot below {slots}, and a run below {line.next_run}.")
+            self.holders[job.slot or 0] = job
+        for job in line.queue or ():
+            if job.run is not None or job.ticket is None or job.ticket >= line.next_ticket:
+                told = f"{job.request_id!r} begins in the queue with ticket {job.ticket} and run {job.run}"
+                raise nonconforming(f"{told}, expected a ticket below {line.next_ticket}, and no run.")
+            self.waiting += 1
         for job in (*(line.running or ()), *(line.queue or ())):
+            if job.request_id in self.jobs:
+                raise nonconforming(f"{job.request_id!r} is there twice at the beginning.")
             job.urgency = self._level(job)
             self.jobs[job.request_id] = job
-            if job.run is None:
-                self.waiting += 1
-            else:
-                self.holders[job.slot or 0] = job
         self._free = [slot for slot, job in enumerate(self.holders) if job is None]
         self._index()
         return self
@@ -143,11 +154,13 @@ class Fast:
             else:
                 if self.waiting >= self._room:
                     return self._refused(line, FULL)
+                if self.next_ticket < 0 and line.ticket is not None:  # learned of a log that had told no ticket so far
+                    self.next_ticket = line.ticket
                 ticket = self.next_ticket
-                if ticket < 0 and line.ticket is not None:  # learned of a log that had told no ticket so far
-                    ticket = self.next_ticket = line.ticket
                 if (line.outcome != "queued" or line.ticket != ticket) and self._differs(line, "queued", ticket=ticket):
                     return Queued(ticket)
+                if line.run is not None or line.preempted is not None:
+                    return _no_more(line, "run", "preempted")
                 self.jobs[key] = line
                 line.remaining = line.work
                 line.slot = line.run = None
@@ -167,10 +180,12 @@ class Fast:
             or job.run is None
             or ((job.run != line.run or job.slot != line.slot) and self._stale(job, line))
         ):
-            return Stale() if line.outcome != "stale" and self._differs(line, "stale") else None
+            if line.outcome != "stale" and self._differs(line, "stale"):
+                return Stale()
+            return None if line.heir is None else _no_more(line, "heir")
         return self._leave(line, job, "ended")
 
-    def progress(self, line: Progress) -> Outcome | None:
+    def progress(self, line: Progress) -> Outcome | Violation | None:
         """A run reports steps done."""
         job = self.jobs.get(line.request_id)
         if (
@@ -178,8 +193,12 @@ class Fast:
             or job.run is None
             or ((job.run != line.run or job.slot != line.slot) and self._stale(job, line))
         ):
-            return Stale() if line.outcome != "stale" and self._differs(line, "stale") else None
+            if line.outcome != "stale" and self._differs(line, "stale"):
+                return Stale()
+            return None if line.remaining is None else _no_more(line, "remaining")
         if job.remaining is None:
+            if line.outcome != "refused" and self._differs(line, "progressed"):
+                return Progressed(line.remaining or 0)
             job.remaining = line.remaining
             return None
         if not 1 <= line.steps <= job.remaining:
@@ -196,7 +215,9 @@ class Fast:
         """Nobody wants a job any more."""
         job = self.jobs.get(line.request_id)
         if job is None:
-            return Nothing() if line.outcome != "nothing" and self._differs(line, "nothing") else None
+            if line.outcome != "nothing" and self._differs(line, "nothing"):
+                return Nothing()
+            return None if line.heir is None else _no_more(line, "heir")
         if job.run is not None:
             return self._leave(line, job, "cancelled")
         if (line.outcome != "cancelled" or line.heir is not None) and self._differs(line, "cancelled", heir=None):
@@ -282,9 +303,13 @@ class Fast:
         self.policy = True
         return order_of(job)
 
-    def _refused(self, line: Admit | Progress, reason: str) -> Outcome | None:
+    def _refused(self, line: Admit | Progress, reason: str) -> Outcome | Violation | None:
         agrees = line.outcome == "refused" and line.reason == reason
-        return None if agrees or not self._differs(line, "refused", reason=reason) else Refused(Reason(reason))
+        if not agrees and self._differs(line, "refused", reason=reason):
+            return Refused(Reason(reason))
+        if isinstance(line, Progress):
+            return None if line.remaining is None else _no_more(line, "remaining")
+        return None if line.run is None and line.preempted is None else _no_more(line, "run", "preempted")
 
     def _differs(self, line: Any, outcome: str, **fields: Any) -> bool:
         """The log says otherwise. What it does not say at all is missing."""
@@ -341,6 +366,12 @@ class Fast:
             for job in waiting
         ]
         heapify(self._heirs)
+
+
+def _no_more(line: Any, *names: str) -> Violation | None:
+    """What is wrong with a line that tells what its outcome rules out."""
+    told = [f"{name} {getattr(line, name)!r}" for name in names if getattr(line, name) is not None]
+    return nonconforming(f"The outcome is {line.outcome}, and yet there is {', '.join(told)}.") if told else None
 
 
 def order_of(job: Admit) -> Any:

@@ -9,6 +9,9 @@ from model import check_lines as lines
 from model.check_log import SENTENCES, Log, Wrong
 from model.check_run import involved
 
+MOST = 2_000
+"""Bytes of a line that are shown."""
+
 
 def window(log: Log, wrong: Wrong) -> list[tuple[int, str]]:
     """Number and text: of each job that the line is about the line that admitted it and the last that named it; of a
@@ -20,10 +23,17 @@ def window(log: Log, wrong: Wrong) -> list[tuple[int, str]]:
     with open(log.path, "rb") as file:
         for number, text in enumerate(file, 1):
             if number in wanted:
-                shown.append((number, text.decode(errors="backslashreplace").rstrip("\n")))
+                shown.append((number, _shown(text)))
             if number >= wrong.line:
                 break
     return shown
+
+
+def _shown(text: bytes) -> str:
+    """The line, cut where it is very long, with nothing that a terminal would obey."""
+    rest = f" ... {len(text) - MOST} bytes more" if len(text) > MOST else ""
+    plain = text[:MOST].decode(errors="backslashreplace").rstrip("\n")
+    return "".join(each if each.isprintable() else ascii(each)[1:-1] for each in plain) + rest
 
 
 def _before(log: Log, wrong: Wrong) -> Iterator[int]:

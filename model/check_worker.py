@@ -23,6 +23,8 @@ STOPS = {"crashed", "lost", "slow", "hung"}
 REASONS = {"spawn": {"wanted"}, "serve": {"wanted"}, "reap": {"idle"}, "stop": STOPS}
 REASONS["hold"] = {why.name.lower() for why in Why} - STOPS - {"wanted", "idle"}
 """Which reasons a command may have. The specification gives none but for what is late or early."""
+MOST_GENERATIONS = 1 << 20
+"""Of which a log may speak at its beginning: a start a minute for two years. The specification looks at each."""
 AROUND = {"late", "early"}
 PLAIN = {do: reasons - AROUND for do, reasons in REASONS.items()}
 STAYS = ("hold", "serve")
@@ -219,6 +221,8 @@ STOPPED: dict[str, Any] = {"phase": STOPPING, "refusals": 0, "touched": True}
 def opened(line: lines.Open) -> Snapshot:
     """What a recorder of a worker began with. Raises ValueError for settings that cannot be."""
     settings = Settings(**{field.name: getattr(line, field.name) for field in fields(Settings)})
+    if not 0 <= line.generation <= MOST_GENERATIONS:
+        raise ValueError(f"generation is {line.generation}, expected 0 to {MOST_GENERATIONS}")
     if line.phase is None:
         phase = COLD if not line.living else STOPPING if line.stopping else STARTING
         return Snapshot(settings, line.now, line.now, line.now, phase, line.generation)
@@ -240,6 +244,14 @@ def follows(before: Snapshot, after: Snapshot, resumed: bool) -> bool:
     stopping = after.phase is STOPPING
     same = after.generation == before.generation
     return same and (not living or (before.phase is not COLD and stopping == (before.phase is STOPPING)))
+
+
+def told_apart(before: Snapshot, after: Snapshot, resumed: bool) -> tuple[str, str]:
+    """What an earlier recorder left and a later one found, in words."""
+    names = [name for name in FIELDS if getattr(before, name) != getattr(after, name)] if resumed else []
+    more = [", ".join(f"{name} {getattr(each, name)}" for name in names) for each in (before, after)]
+    was, now = (f"{each.phase.value} in generation {each.generation}" for each in (before, after))
+    return (was, now) if not names else (f"{was} ({more[0]})", f"{now} ({more[1]})")
 
 
 class Logged(Monitor):

@@ -12,7 +12,8 @@ from typing import Any
 
 from impl.autoscale import decide
 from impl.jobs import CAPACITY, Job
-from impl.journal import Journal, RecordedScheduler
+from impl.journal import Journal
+from impl.recorded import RecordedScheduler
 from impl.scheduler import Scheduler
 from model.baseline import FirstComeFirstServed
 from model.conform import Violation
@@ -93,6 +94,7 @@ def compare(
         "judged": {
             "events": len(watch.history),
             "as": dict(sorted(watch.actions.items())),
+            "witnesses": sorted(watch.witnesses),
             "seconds": round(seconds, 3),
         },
         "waived": {claim: watch.waived[claim] for claim in sorted(waives)},

@@ -86,6 +86,7 @@ class Hosted:
             self._argv += ["--demand-file", str(self.demand)]
         self._argv += options
         self.process: subprocess.Popen[bytes] | None = None
+        self.before: set[int] = set()
 
     def want(self, demand: int | str) -> None:
         """Say how much is queued or in flight, all at once."""
@@ -94,7 +95,8 @@ class Hosted:
         new.replace(self.demand)
 
     def start(self) -> None:
-        """Start a host."""
+        """Start a host. `before` is what former ones had left alive."""
+        self.before = self.living()
         with open(self.folder / "stderr", "ab") as stderr, open(self.folder / "stdout", "ab") as stdout:
             self.process = subprocess.Popen(
                 self._argv,

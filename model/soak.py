@@ -1,6 +1,6 @@
-"""`python -m model soak`: hosts on real processes joined with the shipped scheduler, under random kills, freezes, slow
-starts and bursts of demand, several lanes at once. Chance decides what is done and when; how processes interleave, the
-system decides. Needs Linux."""
+"""`python -m model soak`: hosts on real processes joined with the shipped scheduler, under random kills, ends, freezes,
+slow starts and bursts of demand, several lanes at once. Chance decides what is done and when; how processes interleave,
+the system decides. Needs Linux."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from model.soak_lane import FAULTS, Lane
 
 MUST = ("requests", "ended", "preemptions", "starts", "reaps", "restarts", "serves", *dict.fromkeys(FAULTS))
 """What has to have been seen, or nothing was tested."""
-NEVER = ("lost", "doubled", "orphans", "two workers at once")
+NEVER = ("lost", "doubled", "workers forgotten", "orphans", "two workers at once")
 CODES = {"tested": HOLDS, "refuted": VIOLATED, "undetermined": UNDETERMINED}
 
 
@@ -96,7 +96,8 @@ def _wrong(lane: Lane, error: str) -> Iterator[str]:
     name = lane.hosted.folder.name
     if error:
         yield f"{name}: {error}"
-    yield from (f"{name}: {what}: {lane.counts[what]}" for what in NEVER[2:] if lane.counts[what])
+    counts = lane.driver.counts + lane.counts
+    yield from (f"{name}: {what}: {counts[what]}" for what in NEVER[2:] if counts[what])
     for what, requests in (("lost", lane.driver.lost), ("doubled", lane.driver.doubled)):
         if requests:
             yield f"{name}: {what}: {', '.join(sorted(requests))}"

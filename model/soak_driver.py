@@ -98,6 +98,10 @@ class Driver:
         self.counts["serves"] += do == "serve"
         if do == "stop" or line["event"] == "open":
             self.restart()
+        if line["event"] == "open":
+            self.counts["hosts"] += 1
+            forgotten = set() if line["living"] else self._hosted.before & self._hosted.living()
+            self.counts["workers forgotten"] += len(forgotten)
         return bool(do == "serve")
 
     def _dispatch(self) -> None:

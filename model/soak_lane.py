@@ -31,8 +31,11 @@ FAULTS = (
     "stall worker",
     "freeze worker",
     "stall host",
+    "end host",
 )
-"""What is stalled goes on later, what is frozen never."""
+"""What is stalled goes on later, what is frozen never; what is killed or ended is started anew."""
+SIGNALS = {"kill": signal.SIGKILL, "end": signal.SIGTERM, "stall": signal.SIGSTOP, "freeze": signal.SIGSTOP}
+COUNTED = {"kill": "kills", "end": "ends", "stall": "freezes", "freeze": "freezes"}
 
 
 class Lane:
@@ -60,13 +63,14 @@ class Lane:
         first = 2 * number % len(self.faults)
         self._deck = [*self.faults[first:], *self.faults[:first]]
         self._next_burst = self._next_fault = 0.0
+        self._hosts = 0
         self._later: list[tuple[float, Callable[[], object]]] = []
 
     def run(self, seconds: float) -> None:
         """The whole life of the lane."""
         until = time.monotonic() + seconds
         try:
-            self.hosted.start()
+            self.start()
             while time.monotonic() < until:
                 self._burst()
                 self._harm()
@@ -76,12 +80,18 @@ class Lane:
             self._take_stock()
             self.hosted.clean_up()
 
+    def start(self) -> None:
+        """Start a host, once all is read that the one before it had said."""
+        self.driver.look()
+        self._hosts = self.driver.counts["hosts"]
+        self.hosted.start()
+
     def turn(self) -> None:
         """Whatever is due, and a short rest."""
         for due, act in [each for each in self._later if each[0] <= time.monotonic()]:
             self._later.remove((due, act))
             act()
-        expected = any(act == self.hosted.start for _, act in self._later)
+        expected = any(act == self.start for _, act in self._later)
         assert expected or self._host(), f"the host ended by itself: {self.hosted.said()[-500:]}"
         self.driver.look()
         time.sleep(TURN_S)
@@ -92,12 +102,16 @@ class Lane:
         while (self.driver.live or self._later or self.hosted.living()) and time.monotonic() < until:
             self.turn()
         self.hosted.signal(signal.SIGTERM)
-        code = self.hosted.ended()
+        self._ended_in_order()
         self.driver.look()
-        self.counts["orphans"] = len(self.hosted.living())
-        assert code == 0, f"the host ended with {code}: {self.hosted.said()[-500:]}"
         found = check(self.hosted.log)
         assert found["verdict"] == "tested", f"the log is wrong: {found['violation']}"
+
+    def _ended_in_order(self) -> None:
+        """The host that was told to end does so, and leaves nothing."""
+        code = self.hosted.ended()
+        self.counts["orphans"] += len(self.hosted.living())
+        assert code == 0, f"the host ended with {code}: {self.hosted.said()[-500:]}"
 
     def _burst(self) -> None:
         """Now and then some requests: renders first, then chats that preempt them."""
@@ -117,20 +131,24 @@ class Lane:
             self._deck = self._chance.sample(self.faults, len(self.faults))
         what, whom = self._deck[-1].split()
         victims = {"worker": [self._worker()], "host": [self._host()], "both": [self._worker(), self._host()]}[whom]
-        if not all(victims):
-            return
+        if not all(victims) or (what == "end" and self.driver.counts["hosts"] == self._hosts):
+            return  # a host that has not yet begun its log cannot end in order
         self._deck.pop()
         self._next_fault = time.monotonic() + self._chance.uniform(0.5, 3.5)
         pause = self._chance.uniform(0.3, 2.5)
         self.counts[f"{what} {whom}"] += 1
-        self.counts["kills" if what == "kill" else "freezes"] += len(victims)
+        self.counts[COUNTED[what]] += len(victims)
         for victim in victims:
-            self._send(victim, signal.SIGKILL if what == "kill" else signal.SIGSTOP)
+            self._send(victim, SIGNALS[what])
             if what == "stall":
                 self._after(pause, partial(self._send, victim, signal.SIGCONT))
-        if what == "kill" and whom != "worker":
+        if what == "end":
+            self._send(self._host(), signal.SIGCONT)  # it may have been stalled
+            self._ended_in_order()
+        elif what == "kill" and whom != "worker":
             self.hosted.ended()
-            self._after(self._chance.choice((0.0, pause)), self.hosted.start)
+        if what in ("end", "kill") and whom != "worker":
+            self._after(self._chance.choice((0.0, pause)), self.start)
 
     def kill_the_worker(self) -> None:
         """As a crash would."""

@@ -9,8 +9,9 @@ from typing import Any
 import msgspec
 
 from impl.jobs import Job, Lease, Policy, by_priority
-from impl.journal import Journal, RecordedController, RecordedScheduler
+from impl.journal import Journal
 from impl.probe import Verdict
+from impl.recorded import RecordedController, RecordedScheduler
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Phase, Settings

@@ -10,8 +10,9 @@ from typing import Any
 import pytest
 
 from impl.jobs import IMAGE, Job
-from impl.journal import Journal, RecordedController, RecordedScheduler
+from impl.journal import Journal
 from impl.probe import Verdict
+from impl.recorded import RecordedController, RecordedScheduler
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Settings

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import resource
 import signal
 import subprocess
 import sys
@@ -113,6 +114,18 @@ def test_a_command_that_hangs_is_killed_with_its_group(source: str, tmp_path: Pa
     wait(lambda: not any(each.session == group and each.lives for each in host_process.SYSTEM.processes()))
 
 
+@linux
+def test_a_command_that_hangs_is_killed_with_what_left_its_group(tmp_path: Path) -> None:
+    path = tmp_path / "pid"
+    source = (
+        f"import os, time; left = os.fork(); left and open({str(path)!r}, 'w').write(str(left)); left or os.setsid()"
+    )
+    found = from_command(python(f"{source}; time.sleep(60)"), patience=2)
+    assert "took longer" in str(found)
+    left = int(path.read_text())
+    wait(lambda: not ((each := host_process.SYSTEM.find(left)) and each.lives))
+
+
 def test_a_command_that_cannot_be_run_is_unknown(tmp_path: Path) -> None:
     assert "No such file" in str(from_command([str(tmp_path / "missing")]))
 
@@ -136,6 +149,19 @@ def test_a_source_that_hangs_is_asked_once_and_again_when_it_has_ended() -> None
     assert demand.answer(20) == 5
     demand.ask()
     assert demand.answer(20) == 6
+
+
+def test_a_source_that_no_thread_can_ask_is_unknown(monkeypatch: pytest.MonkeyPatch) -> None:
+    def start(_: threading.Thread) -> None:
+        raise RuntimeError("can't start new thread")
+
+    demand = Demand(lambda: 1)
+    with monkeypatch.context() as full:
+        full.setattr(threading.Thread, "start", start)
+        demand.ask()
+        assert demand.answer(20) == "the source cannot be asked: can't start new thread"
+    demand.ask()
+    assert demand.answer(20) == 1
 
 
 # Lock file
@@ -187,6 +213,49 @@ def test_a_file_of_somebody_else_is_left_alone(text: str, tmp_path: Path) -> Non
     assert path.read_text() == text
 
 
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"generation": -5},
+        {"generation": "x"},
+        {"generation": 0},
+        {"pid": "../1"},
+        {"pid": -1},
+        {"stop_began": "soon"},
+        {"demand": None},
+    ],
+)
+def test_a_lock_file_that_says_what_cannot_be_is_refused(wrong: dict[str, object], tmp_path: Path) -> None:
+    path = tmp_path / "lock"
+    lock = Lock(str(path))
+    lock.write(Record(3, Worker("5f", 4711, "88")))
+    lock.close()
+    path.write_text(json.dumps({**json.loads(path.read_text()), **wrong}))
+    with pytest.raises(OutputError, match="no lock file of a host"):
+        Lock(str(path))
+
+
+def test_a_lock_file_of_another_user_says_nothing_of_what_to_stop(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "lock"
+    Lock(str(path)).close()
+    monkeypatch.setattr(os, "geteuid", lambda: path.stat().st_uid + 1)
+    with pytest.raises(OutputError, match=r"is of user .* choose another"):
+        Lock(str(path))
+
+
+def test_a_lock_file_that_takes_nothing_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> int:
+        raise OSError(28, "No space left on device")
+
+    lock = Lock(str(tmp_path / "lock"))
+    monkeypatch.setattr(os, "pwrite", full)
+    with pytest.raises(OutputError, match=r"cannot write the lock file .*lock': No space left on device; make room"):
+        lock.write(Record())
+    lock.close()
+
+
 def test_what_cannot_be_a_lock_file_is_refused(tmp_path: Path) -> None:
     os.mkfifo(tmp_path / "pipe")
     (tmp_path / "link").symlink_to(tmp_path / "file")
@@ -232,6 +301,26 @@ def test_the_descendants_and_the_sessions_of_a_root_are_its_own(monkeypatch: pyt
     assert host_process.members(Worker("x")) == []
 
 
+def test_what_is_in_the_session_of_this_host_is_no_workers(monkeypatch: pytest.MonkeyPatch) -> None:
+    """As a helper that a script started before it became this host."""
+    me, shell, helper = Process(os.getpid(), 5, 5, "1"), Process(5, 1, 5, "1"), Process(6, os.getpid(), 5, "9")
+    worker = Process(10, 1, 10, "2")
+    monkeypatch.setattr(host_process, "SYSTEM", Told([me, shell, helper, worker], {6, 10}))
+    assert host_process.members(Worker("x")) == [worker]
+
+
+@linux
+def test_a_process_of_which_nothing_can_be_found_out_is_not_taken_for_gone() -> None:
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    worker = Worker("x", os.getppid(), "1")
+    try:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (0, hard))
+        with pytest.raises(OSError, match="Too many open files"):
+            host_process.runs(worker)
+    finally:
+        resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
+
+
 @linux
 def test_linux_knows_the_first_process_its_mark_and_orphans() -> None:
     me = Linux().find(os.getpid())
@@ -243,6 +332,7 @@ def test_linux_knows_the_first_process_its_mark_and_orphans() -> None:
     try:
         found = [process for child in children if (process := Linux().find(child.pid))]
         assert [process.parent for process in found] == [os.getpid()] * 4
+        wait(lambda: all(Path(f"/proc/{child.pid}/environ").read_bytes() for child in children))
         roots = [Linux().is_root(process, Worker("here")) for process in found]
         assert roots == [True, False, False, False]
         roots = [Linux().is_root(process, Worker("here", 1, me.started)) for process in found]

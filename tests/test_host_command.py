@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import resource
 import shlex
 import signal
 import subprocess
@@ -12,15 +13,16 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 from queue import SimpleQueue
-from time import monotonic
+from time import monotonic, sleep
 
 import pytest
 
 from impl import host as host_module
+from impl import host_process
 from impl.host import Host, Plan
 from impl.host_demand import Demand
 from impl.host_lock import SIZE, Lock, Record
-from impl.host_system import Worker
+from impl.host_system import Process, Worker
 from impl.worker import Controller
 from impl.worker_state import Do, Phase, Settings
 from model.check import check
@@ -113,6 +115,23 @@ def test_the_host_that_follows_single_ticks_goes_on_with_what_they_knew(begin: B
     assert len(starts(host)) == 1
 
 
+def test_single_ticks_notice_that_jobs_end(begin: Begin) -> None:
+    """Else a worker that is busy for longer than the hang budget would be replaced."""
+    host = begin("ready", "--once", demand=3)
+    wait(lambda: answers(host.port), "the worker")
+    for demand in (3, 2, 2, 1):
+        host.ended()
+        host.want(demand)
+        host.start()
+    assert host.ended() == 0
+    assert len(told(host, event="job_ended")) == 2
+    host.want(0)
+    host._argv.remove("--once")
+    host.start()
+    wait_for(host, event="gone", why="cold")
+    end(host)
+
+
 # What it says
 
 
@@ -195,6 +214,32 @@ def test_a_full_standard_output_and_log_are_said_once_and_the_loop_goes_on(tmp_p
     assert host.said().count("log: the log '/dev/full' does not take what is written") == 1
 
 
+UNREAD = """\
+import fcntl, os, sys
+unread, full = os.pipe()
+os.set_inheritable(unread, True)
+os.set_blocking(full, False)
+try:
+    while True:
+        os.write(full, b"x")
+except BlockingIOError:
+    os.set_blocking(full, True)
+for descriptor in map(int, sys.argv[1]):
+    os.dup2(full, descriptor)
+os.execv(sys.argv[2], sys.argv[2:])
+"""
+
+
+@pytest.mark.parametrize("descriptors", ["1", "12"])
+def test_a_pipe_that_nobody_reads_stops_nothing(begin: Begin, descriptors: str) -> None:
+    host = begin("ready", program=(sys.executable, "-c", UNREAD, descriptors, *HOST))
+    wait_for(host, do="serve")
+    host.want(0)
+    wait_for(host, event="gone", why="cold")
+    end(host)
+    assert ("output: standard output does not take the answer: nobody reads it" in host.said()) is (descriptors == "1")
+
+
 def test_a_worker_never_writes_where_a_closed_output_was(tmp_path: Path) -> None:
     port = free_port()
     program = "import os, signal; os.write(1, b'x' * 5000); os.write(2, b'y' * 5000); signal.pause()"
@@ -229,12 +274,58 @@ def test_the_worked_example_of_the_readme_says_what_the_readme_says(tmp_path: Pa
     scripts, outputs = ("".join(text for kind, text in blocks if kind == name) for name in ("sh", "text"))
     script = scripts.replace("python3", sys.executable).replace("7861", port := str(free_port()))
     script = script.replace(" --ttl", f" --port {port} --ttl")
-    env = {**os.environ, "PYTHONPATH": str(root), "XDG_RUNTIME_DIR": str(tmp_path)}
-    ended = subprocess.run(["sh", "-c", script], cwd=tmp_path, env=env, capture_output=True, text=True, check=False)
+    env = {**os.environ, "TMPDIR": str(tmp_path), "XDG_RUNTIME_DIR": str(tmp_path)}
+    env.pop("PYTHONPATH", None)
+    ended = subprocess.run(["sh", "-c", script], cwd=root, env=env, capture_output=True, text=True, check=False)
     assert (ended.returncode, ended.stderr) == (0, "")
     said, written = (re.sub(r"now=\d+s ", "", text).splitlines() for text in (ended.stdout, outputs))
     assert [line for line in said if "is starting" not in line] == written
-    assert check(tmp_path / "host.jsonl")["verdict"] == "tested"
+    (log,) = tmp_path.glob("*/host.jsonl")
+    assert check(log)["verdict"] == "tested"
+
+
+# Its surroundings
+
+
+def test_a_host_that_can_open_no_file_goes_on_and_takes_no_worker_for_gone(begin: Begin) -> None:
+    host = begin("ready")
+    wait_for(host, do="serve")
+    assert host.process is not None
+    limits = resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE)
+    resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE, (0, limits[1]))
+    wait(lambda: "step: [Errno 24] Too many open files" in host.said(), "it says so")
+    resource.prlimit(host.process.pid, resource.RLIMIT_NOFILE, limits)
+    wait(lambda: "step: over" in host.said(), "it says that it is over")
+    served = len(told(host, do="serve"))
+    wait_for(host, served + 1, event="tick", do="serve")
+    assert not told(host, event="exited")
+    end(host)
+    assert len(starts(host)) == 1
+
+
+def test_what_a_script_started_before_it_became_the_host_is_left_alone(begin: Begin) -> None:
+    host = begin("ready")
+    wait_for(host, do="serve")
+    host.kill()
+    host._argv = ["sh", "-c", 'sleep 600 & echo $! > helper; exec "$@"', "sh", *host._argv]
+    served = len(told(host, do="serve"))
+    host.start()
+    wait_for(host, served + 1, do="serve")
+    host.want(0)
+    wait_for(host, event="gone", why="cold")
+    wait_for_ticks(host, 1)
+    helper = int((host.folder / "helper").read_text())
+    assert host.is_ours(helper)
+    os.kill(helper, signal.SIGKILL)
+    end(host)
+
+
+def test_the_exit_of_a_demand_command_counts_though_exits_were_ignored(begin: Begin) -> None:
+    deaf = "import os, signal, sys; signal.signal(signal.SIGCHLD, signal.SIG_IGN); os.execv(sys.argv[1], sys.argv[1:])"
+    host = begin("ready", "--demand-command", "sh -c 'echo 7; exit 1'", program=(sys.executable, "-c", deaf, *HOST))
+    wait_for_ticks(host)
+    end(host)
+    assert {line["demand"] for line in told(host, event="tick")} == {None}
 
 
 # Signals
@@ -340,6 +431,35 @@ def test_less_demand_while_it_starts_is_none(begin: Begin) -> None:
     wait_for(host, do="serve", demand=1)
     end(host)
     assert not told(host, event="job_ended")
+
+
+def test_nobody_looks_for_the_worker_while_a_demand_command_may_just_start(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """For an instant such a command bears no mark, and would be taken for what is left of the worker."""
+    kept = Lock(str(tmp_path / "lock"))
+    kept.write(Record(1, Worker("gone"), stop_began=0.0))
+    kept.close()
+    kept = Lock(str(tmp_path / "lock"))
+    looks: list[bool] = []
+
+    def source() -> int:
+        sleep(0.2)
+        return 0
+
+    def members(_: Worker) -> list[Process]:
+        looks.append(demand.is_open())
+        return []
+
+    demand = Demand(source)
+    monkeypatch.setattr(host_process, "members", members)
+    controller = Controller.adopt(Settings(ttl=1), int(monotonic()), 1, living=True, stopping=True)
+    with refusing() as port:
+        host = Host(Plan(["true"], "127.0.0.1", port), controller, kept, demand, SimpleQueue())
+        host.step()
+    assert looks
+    assert not any(looks)
+    kept.close()
 
 
 def test_a_port_that_is_in_doubt_confirms_nothing(tmp_path: Path) -> None:

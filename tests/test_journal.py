@@ -16,8 +16,9 @@ from typing import Any
 import pytest
 
 from impl.jobs import CHAT, IMAGE, Job, Lease
-from impl.journal import Journal, RecordedController, RecordedScheduler
+from impl.journal import Journal
 from impl.probe import Verdict
+from impl.recorded import RecordedController, RecordedScheduler
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Settings
@@ -254,7 +255,8 @@ def test_a_disk_that_is_full_when_the_journal_is_reopened(tmp_path: Path, monkey
 def test_a_process_that_is_killed_leaves_whole_lines(tmp_path: Path) -> None:
     path = tmp_path / "a.jsonl"
     source = (
-        "import os, sys\nfrom impl.jobs import Job\nfrom impl.journal import Journal, RecordedScheduler\n"
+        "import os, sys\nfrom impl.jobs import Job\nfrom impl.journal import Journal\n"
+        "from impl.recorded import RecordedScheduler\n"
         "from impl.scheduler import Scheduler\n"
         "scheduler = RecordedScheduler(Scheduler(1), Journal(sys.argv[1]))\n"
         "for who in range(50): scheduler.admit(Job(who, who, 1))\n"
@@ -317,3 +319,23 @@ def test_a_worker_that_is_adopted_or_goes_on(tmp_path: Path) -> None:
     RecordedController(Controller.adopt(settings, 3, 2, living=True, stopping=False), journal)
     journal.close()
     assert check(path)["violation"]["detail"].startswith("A new controller begins with a worker that is starting")
+
+
+def test_a_file_of_one_line_that_is_no_journal_is_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    path = tmp_path / "a.json"
+    for text in ('{"my": "only copy"}', '{"seq":1,"event":"o', "x" * 100, "[" * 100_000 + "\n"):
+        path.write_text(text)
+        monkeypatch.setattr("impl.journal.LONGEST", 50 if text[0] == "x" else 1 << 26)
+        with pytest.raises(ValueError, match="expected one of a journal"):
+            Journal(path)
+        assert path.read_text() == text
+
+
+def test_a_line_that_json_does_not_take_is_a_declared_gap(tmp_path: Path) -> None:
+    journal = Journal(tmp_path / "a.jsonl")
+    scheduler = RecordedScheduler(Scheduler(2), journal)
+    scheduler.admit(Job(10**5000, IMAGE, 1))
+    assert (journal.lost, journal.trouble is not None) == (1, True)
+    scheduler.admit(Job("b", IMAGE, 1))
+    journal.close()
+    assert (check(tmp_path / "a.jsonl")["lost"], journal.trouble) == (1, None)

@@ -128,12 +128,24 @@ class SeesOneProcessAlone(Short):
     program = (sys.executable, str(HOSTS / "planted.py"), "sees_one_process_alone")
 
 
+class ForgetsTheLockFile(Short):
+    program = (sys.executable, str(HOSTS / "planted.py"), "forgets_the_lock_file")
+    faults = ("kill host",)
+
+
+class LeavesTheWorkerBehind(Short):
+    program = (sys.executable, str(HOSTS / "planted.py"), "leaves_the_worker_behind")
+    faults = ("end host",)
+
+
 CAUGHT: dict[type[Lane], tuple[str, ...]] = {
     ForgetsToRestart: ("lost",),
     DropsWhatWasInFlight: ("lost",),
     EndsTwice: ("doubled",),
     ConfirmsAtOnce: ("two workers at once",),
     SeesOneProcessAlone: ("two workers at once", "orphans"),
+    ForgetsTheLockFile: ("workers forgotten",),
+    LeavesTheWorkerBehind: ("orphans",),
 }
 
 
