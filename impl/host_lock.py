@@ -29,6 +29,7 @@ from impl.probe import Verdict
 from impl.worker_state import Phase, Settings, Snapshot
 
 VERSION = 1
+LOOPBACK = ("localhost", "127.0.0.1", "::1")
 SIZE = 1024
 """In bytes, more than a record can take."""
 
@@ -113,8 +114,10 @@ class Lock:
 
 
 def default_path(host: str, port: int) -> str:
-    """In the user's runtime folder, or in the temporary one with the user's number in the name."""
-    name = f"slotproof-{re.sub('[^0-9A-Za-z.-]', '_', host)}-{port}"
+    """In the user's runtime folder, or in the temporary one with the user's number in the name. A port of this machine
+    has one file, by whichever name of the loopback it is asked for."""
+    host = "127.0.0.1" if host in LOOPBACK else re.sub("[^0-9A-Za-z.-]", "_", host)
+    name = f"slotproof-{host}-{port}"
     runtime = os.environ.get("XDG_RUNTIME_DIR", "")
     if os.path.isdir(runtime):
         return os.path.join(runtime, f"{name}.lock")

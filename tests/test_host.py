@@ -267,7 +267,8 @@ def test_what_cannot_be_a_lock_file_is_refused(tmp_path: Path) -> None:
 
 def test_the_lock_file_is_named_by_host_and_port(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_RUNTIME_DIR", str(tmp_path))
-    assert default_path("::1", 80) == str(tmp_path / "slotproof-__1-80.lock")
+    assert default_path("::2", 80) == str(tmp_path / "slotproof-__2-80.lock")
+    assert default_path("::1", 80) == default_path("localhost", 80) == str(tmp_path / "slotproof-127.0.0.1-80.lock")
     monkeypatch.delenv("XDG_RUNTIME_DIR")
     assert default_path("../up", 80).endswith(f"slotproof-.._up-80-{os.geteuid()}.lock")
 
