@@ -71,6 +71,7 @@ def _command(argv: Sequence[str]) -> int:
         options = parser.parse_args(argv[1:])
     except SystemExit as leaving:  # argparse has printed the help, or what is wrong
         return USAGE if leaving.code else HOLDS
+    evidence.forget(options)
     began = time.monotonic()
     code = int(module.run(options))
     evidence.keep(options, argv, code, time.monotonic() - began)

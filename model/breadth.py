@@ -8,6 +8,7 @@ from operator import itemgetter
 from typing import Any, TypeAlias
 
 from model.conform import Violation
+from model.events import Event
 from model.shapes import Label, Move, Setting, Shape
 
 State: TypeAlias = tuple[int, tuple[int, ...], int]
@@ -51,13 +52,15 @@ class _Followers:
         self.exploration = exploration
         self.number: dict[Shape, int] = {}
         self.shapes: list[Shape] = []
+        self.lives: list[tuple[Event, ...] | None] = []
         self.moves: dict[tuple[int, bool], list[Any]] = {}
 
-    def place(self, shape: Shape) -> int:
-        """The number of the shape."""
+    def place(self, shape: Shape, life: tuple[Event, ...] | None) -> int:
+        """The number of the shape, which this life leads to."""
         found = self.number.setdefault(shape, len(self.shapes))
         if found == len(self.shapes):
             self.shapes.append(shape)
+            self.lives.append(life)
         return found
 
     def of(self, number: int, arrivals: bool) -> list[Any]:
@@ -66,11 +69,11 @@ class _Followers:
         known = self.moves.get((number, arrivals))
         if known is None:
             known = self.moves[number, arrivals] = []
-            for move in self.setting.moves(self.shapes[number], arrivals=arrivals):
+            for move in self.setting.moves(self.shapes[number], arrivals=arrivals, life=self.lives[number]):
                 self.exploration.judged += 1
                 self.exploration.actions[move.action] = self.exploration.actions.get(move.action, 0) + 1
                 self.exploration.waived.update(move.waived)
-                follows = -1 if move.violation else self.place(move.after)
+                follows = -1 if move.violation else self.place(move.after, move.life)
                 known.append((move, follows, _picker(move.places)))
         return known
 
@@ -87,7 +90,8 @@ def explore(setting: Setting, jobs: int, most: int | None = None, *, to_the_end:
     began = time.perf_counter()
     seen = Exploration()
     followers = _Followers(setting, seen)
-    first: State = (followers.place(Shape((None,) * setting.slots, ())), (), 0)
+    birth = None if setting.every_order else ()
+    first: State = (followers.place(Shape((None,) * setting.slots, ()), birth), (), 0)
     parents: dict[State, tuple[State, Move] | None] = {first: None}
     level = [first]
     while level:

@@ -148,6 +148,7 @@ def as_json(
         "judged_steps": seen.judged,
         "seconds": round(seen.seconds, 3),
         "actions_seen": seen.actions,
+        "witnesses": sorted(setting.witnesses),
         "waived": sorted(broken(seen, judged)),
         "violations": {each.claim: each.as_json() for each in shown},
         "functions": [each.as_json() for each in judged],

@@ -105,7 +105,8 @@ def as_json(seen: Seen, options: argparse.Namespace, verdict: str) -> dict[str, 
         "verdict": verdict,
         "judged_steps": seen.loop.judged,
         "seconds": round(reached.seconds, 3),
-        "actions_seen": dict(seen.loop.actions),
+        "actions_seen": dict((seen.pairs or seen.loop).actions),
+        "witnesses": sorted((seen.pairs or seen.loop).witnesses),
         "violations": {
             claim: {
                 "sentence": sentence_of(claim, found.violation),

@@ -28,6 +28,7 @@ from model.judge import judge
 from model.policy import Policy, PolicyError, load
 from model.shown import command, met
 from model.table import text as table
+from model.witnesses import WORKER
 from spec.scheduler import ACTIONS
 from spec.worker import ACTIONS as WORKER_ACTIONS
 
@@ -69,7 +70,7 @@ def fuzzed(name: str) -> Fuzzed:
     scheduler = [action.name for action in ACTIONS if action.name != "reuse"]
     worker = [action.name for action in WORKER_ACTIONS]
     both = [*worker, *(f"scheduler {action}" for action in scheduler)]
-    loop = (fuzz_worker.WITNESSES, (Violation, AssertionError, ValueError), (Phase.generate,), 20)
+    loop = (WORKER, (Violation, AssertionError, ValueError), (Phase.generate,), 20)
     return {
         "scheduler": Fuzzed(SchedulerMachine, RULES, scheduler, WITNESSES),
         "worker": Fuzzed(fuzz_worker.WorkerMachine, fuzz_worker.RULES, worker, *loop),

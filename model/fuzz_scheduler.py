@@ -28,13 +28,11 @@ from model.conform import Monitor
 from model.counting import Counting, counted, fresh, rules_of
 from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
 from model.kinds import VARIED
+from model.witnesses import SCHEDULER as WITNESSES
+from model.witnesses import look
 from spec.logic import Property
-from spec.scheduler_claims import ALWAYS, STEPS, THEOREMS
 
 __all__ = ["RULES", "WITNESSES", "SchedulerMachine", "fresh"]
-
-WITNESSES: dict[str, Any] = {each.witness.__name__: each.witness for each in ALWAYS + STEPS + THEOREMS if each.witness}
-"""What must be seen at least once, or some property was never put to the test."""
 
 
 def by_deadline(job: Job) -> Urgency:
@@ -112,7 +110,7 @@ class SchedulerMachine(Counting):
             raise AssertionError(f"{job} was admitted")
 
     def somebody_runs(self) -> bool:
-        return bool(self.present())
+        return any(self.monitor.state.busy.entries.values())
 
     def present(self) -> list[Lease]:
         """The leases of the running jobs."""
@@ -202,9 +200,8 @@ class SchedulerMachine(Counting):
         outcome = apply(self.scheduler, event)
         self.actions[self.monitor.judge(event, outcome, self.scheduler.snapshot())] += 1
         before = self.monitor.before
-        for name, witness in WITNESSES.items():
-            if name not in self.witnesses and (witness(before, before) or witness(before, self.monitor.state)):
-                self.witnesses.add(name)
+        look(WITNESSES, self.witnesses, before, before)
+        look(WITNESSES, self.witnesses, before, self.monitor.state)
         return outcome
 
 

@@ -19,15 +19,10 @@ from model.drawn_rows import Row, loop_rows
 from model.moments import TRUTH, shifted
 from model.smallest import smallest
 from model.spoken import spoken
+from model.witnesses import WORKER, look
 from model.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick
 from model.worker_watch import Watch
-from spec import worker_claims as claims
-from spec.worker_outcomes import OUTCOMES
 from spec.worker_state import State
-
-PROPERTIES = claims.ALWAYS + claims.LEMMAS + claims.STEPS + claims.THEOREMS + OUTCOMES
-WITNESSES: dict[str, Any] = {each.witness.__name__: each.witness for each in PROPERTIES if each.witness}
-"""What must be seen at least once, or some property was never put to the test."""
 
 SETTINGS = st.builds(
     Settings,
@@ -311,9 +306,7 @@ class WorkerMachine(Counting):
 
     def look(self, before: State, after: State) -> None:
         """Which witnesses the step is."""
-        for name, witness in WITNESSES.items():
-            if name not in self.witnesses and witness(before, after):
-                self.witnesses.add(name)
+        look(WORKER, self.witnesses, before, after)
 
 
 def refused(told: Callable[[], object]) -> None:

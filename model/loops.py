@@ -19,6 +19,7 @@ from impl.worker import Controller
 from impl.worker_state import Command, Phase, Settings, Snapshot
 from model.conform import Violation, nonconforming
 from model.moments import LATER, LONGER, MORE, Moment, elsewhere, framed, moment_of, shifted, starts_elsewhere
+from model.witnesses import WORKER, look
 from model.worker_conform import CROWD, ENDLESS, Monitor
 from model.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick, apply
 from model.worker_watch import Watch
@@ -41,10 +42,12 @@ class Turn(NamedTuple):
 
 @dataclass(eq=False)
 class Loop:
-    """A finite instance: a controller and its settings. What was judged once is remembered."""
+    """A finite instance: a controller and its settings. What was judged once is remembered; `witnesses` names those
+    that its steps have been."""
 
     settings: Settings
     controller: type[Controller] = Controller
+    witnesses: set[str] = field(default_factory=set, repr=False)
     _turns: dict[Moment, list[Turn]] = field(default_factory=dict, repr=False)
     _sound: set[State] = field(default_factory=set, repr=False)
 
@@ -131,7 +134,9 @@ class Loop:
         monitor, controller = copy(monitor), self._at(moment.snapshot, event)
         monitor.taken = Counter()
         command = apply(controller, event)
+        before = monitor.state
         monitor.judge(event, command, controller.snapshot())
+        look(WORKER, self.witnesses, before, monitor.state)
         return Turn(event, moment_of(controller.snapshot(), monitor.state), command, tuple(monitor.taken))
 
     def _elsewhere(self, snapshot: Snapshot, event: Event) -> Any:

@@ -6,6 +6,7 @@ are tried for every pair of a moment and a shape.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import zip_longest
@@ -19,6 +20,7 @@ from model.joined import Driver, Held, Joined, judge, with_jobs
 from model.loops import Loop, Turn
 from model.moments import Moment, shifted
 from model.shapes import Entry, Label, Move, Setting, Shape
+from model.witnesses import WORKER, look
 from model.worker_conform import CROWD
 from model.worker_events import Event, JobEnded, Progressed, Tick
 from spec.worker_state import Place
@@ -83,6 +85,17 @@ class Pairs:
     def waived(self) -> set[str]:
         """What is waived, and broken."""
         return {claim for moves in self._moves.values() for move in moves.values() for claim in move.waived}
+
+    @property
+    def actions(self) -> Counter[str]:
+        """What the specification calls the steps so far, the scheduler's so marked, and how often each was judged."""
+        ours = (f"scheduler {move.action}" for moves in self._moves.values() for move in moves.values())
+        return self.loop.actions + Counter(ours)
+
+    @property
+    def witnesses(self) -> set[str]:
+        """The names of those that the steps of both have been."""
+        return self.loop.witnesses | self.setting.witnesses
 
     def turns(self, moment: int) -> dict[Event, tuple[Turn, int]]:
         """The turns of a moment by their events, each with the number of the moment that follows; -1 if none does."""
@@ -174,7 +187,9 @@ class Pairs:
             ended = Held(Place.DONE, held.work, 0, held.served + held.remaining)
             after[label.place] = ended if label.action == "complete" else held._replace(place=Place.CANCELLED)
         s, t = (self.loop.monitor(self.moments[each]).state for each in (moment, following))
-        judge(with_jobs(s, dict(enumerate(before))), with_jobs(t, after), do)
+        states = with_jobs(s, dict(enumerate(before))), with_jobs(t, after)
+        judge(*states, do)
+        look(WORKER, self.loop.witnesses, *states)
 
     def _held(self, number: int, in_flight: Flags) -> list[Held]:
         """The jobs of a shape by their places."""

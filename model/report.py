@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import argparse
 import json
+import os
 import shutil
 import subprocess
 import sys
@@ -15,19 +16,22 @@ from pathlib import Path
 from typing import Any
 
 from model import evidence
-from model.exits import USAGE, VIOLATED
+from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
 from model.machines import MACHINES
 from model.obligations import obligations
 from model.report_compare import Unusable, compare, is_loss, lines, load
 from model.report_page import page
 from model.report_parts import FORMAT, gather
+from model.report_readme import Unreadable
+from model.report_steps import FRESH, look
 from model.sarif import sarif
 from model.steps import STEPS
 
 FOLDER = Path("build/report")
 """Where the report goes unless told otherwise."""
-ALONE = {"prove": ("--seeds", "1"), "table": ()}
+ALONE = {step.name: step.alone for step in STEPS if step.alone is not None}
 """What is run here, with the options that make it quick."""
+PAGE, DATA, SCANNED = "index.html", "evidence.json", "results.sarif"
 SCHEMA = Path(__file__).parent / "schema" / "evidence.schema.json"
 
 
@@ -53,56 +57,69 @@ def run(options: argparse.Namespace) -> int:
     except OSError as error:
         print(f"report: --out is {options.out}, expected a folder to write to: {error.strerror}", file=sys.stderr)
         return USAGE
-    alone = [] if options.complete else start_alone(options.folder)
-    files = put_beside(options.out, options.folder)
-    for process in alone:
-        process.wait()
-    told = gather(options.folder, complete=options.complete) | {"files": files}
-    told = told if old is None else told | {"compared": compare(old, told)}
-    store(options.out, told)
-    print(json.dumps(told, indent=1) if options.json else "\n".join(summary(told, options.out)))
-    return code_of(told)
+    return write(options.out, options.folder, complete=options.complete, alone=True, old=old, as_json=options.json)
 
 
-def write(out: Path, folder: Path, *, complete: bool = False) -> int:
-    """Write the report of what lies in the evidence folder, and print what it comes to; the exit code."""
-    files = put_beside(out, folder)
-    told = gather(folder, complete=complete) | {"files": files}
+def write(
+    out: Path,
+    folder: Path,
+    *,
+    complete: bool = False,
+    alone: bool = False,
+    old: dict[str, Any] | None = None,
+    as_json: bool = False,
+) -> int:
+    """Write the report of what lies in the evidence folder, and print what it comes to; the exit code.
+
+    `alone`: run what can be run here, unless the report must be complete. A loss against an `old` one is a violation.
+    """
+    remove(out)
+    started = start_alone(folder) if alone and not complete else {}
+    obligations = write_obligations(out / "obligations")
+    failed = [name for name, process in started.items() if process.wait() not in (HOLDS, VIOLATED, UNDETERMINED)]
+    try:
+        told = gather(folder, complete=complete, failed=failed)
+    except Unreadable as error:
+        print(f"report: {error}", file=sys.stderr)
+        return VIOLATED
+    fresh = any((step["name"], step["state"]) == ("tests", FRESH) for step in told["steps"])
+    told["files"] = {"obligations": obligations, "junit": copy(folder / "junit.xml", out, wanted=fresh)}
+    if old is not None:
+        told["compared"] = compare(old, told)
+        if is_loss(told["compared"]):
+            told |= {"exit": VIOLATED, "verdict": evidence.WORDS[VIOLATED]}
     store(out, told)
-    print("\n".join(summary(told, out)))
-    return code_of(told)
+    print(json.dumps(told, indent=1) if as_json else "\n".join(summary(told, out)))
+    return int(told["exit"])
 
 
-def start_alone(folder: Path) -> list[subprocess.Popen[bytes]]:
-    """Start proofs and table where their evidence is missing or stale."""
-    started = []
-    for step in STEPS:
-        told = evidence.read(step.file(folder))
-        if step.name in ALONE and (told is None or evidence.stale(told)):
-            print(f"report: no fresh evidence of {step.name}, so it is run here", file=sys.stderr, flush=True)
-            words = [*step.argv, *ALONE[step.name], "--evidence", str(step.file(folder).resolve())]
-            line = [sys.executable, "-m", *words]
-            started.append(subprocess.Popen(line, cwd=evidence.HOUSE, stdout=subprocess.DEVNULL))
+def start_alone(folder: Path) -> dict[str, subprocess.Popen[bytes]]:
+    """Start proofs and table where there is no fresh evidence of them; each process by its step."""
+    started = {}
+    for name, found in look((step for step in STEPS if step.name in ALONE), folder).items():
+        if found.state != FRESH:
+            print(f"report: no fresh evidence of {name}, so it is run here", file=sys.stderr, flush=True)
+            path = found.step.file(folder).resolve()
+            line = [sys.executable, "-m", *found.step.argv, *ALONE[name], "--evidence", str(path)]
+            started[name] = subprocess.Popen(line, cwd=evidence.HOUSE, stdout=subprocess.DEVNULL)
     return started
 
 
-def put_beside(out: Path, folder: Path) -> dict[str, Any]:
-    """The queries of the proofs and the log of the tests, beside the report; how many and whether there is one."""
+def remove(out: Path) -> None:
+    """No page of an earlier report stands while a new one is made, or if none comes of it."""
     out.mkdir(parents=True, exist_ok=True)
-    return {"obligations": write_obligations(out / "obligations"), "junit": copy(folder / "junit.xml", out)}
-
-
-def code_of(told: dict[str, Any]) -> int:
-    """Its exit code, or that of a loss."""
-    return VIOLATED if told["compared"] and is_loss(told["compared"]) else int(told["exit"])
+    for name in (PAGE, DATA, SCANNED):
+        (out / name).unlink(missing_ok=True)
 
 
 def store(out: Path, told: dict[str, Any]) -> None:
-    """Write page, evidence, its schema, and the log for code scanners."""
-    (out / "evidence.json").write_text(json.dumps(told, indent=1) + "\n", encoding="utf-8")
-    (out / "results.sarif").write_text(json.dumps(sarif(told), indent=1) + "\n", encoding="utf-8")
-    (out / "index.html").write_text(page(told), encoding="utf-8")
+    """Write evidence, its schema, the log for code scanners, and last the page."""
+    data, scanned, shown = json.dumps(told, indent=1), json.dumps(sarif(told), indent=1), page(told)
     shutil.copyfile(SCHEMA, out / SCHEMA.name)
+    for name, text in ((DATA, data), (SCANNED, scanned), (PAGE, shown)):
+        new = out / f".{name}.{os.getpid()}"
+        new.write_text(f"{text.rstrip()}\n", encoding="utf-8", errors="backslashreplace")
+        new.replace(out / name)
 
 
 def write_obligations(folder: Path) -> int:
@@ -117,11 +134,13 @@ def write_obligations(folder: Path) -> int:
     return len(chosen)
 
 
-def copy(file: Path, out: Path) -> bool:
-    """Put the file beside the report, if there is one; an older copy goes."""
+def copy(file: Path, out: Path, *, wanted: bool) -> bool:
+    """Put the file beside the report, if it is wanted and there; an older copy goes."""
     target = out / file.name
+    if target.resolve() == file.resolve():
+        return wanted and target.exists()
     target.unlink(missing_ok=True)
-    if file.exists():
+    if wanted and file.exists():
         shutil.copyfile(file, target)
     return target.exists()
 
@@ -141,4 +160,4 @@ def summary(told: dict[str, Any], out: Path) -> list[str]:
         said.append(f"{name}: {words} (of {counts['properties']} properties)")
     missing = [step["name"] for step in told["steps"] if step["state"] != "fresh"]
     said += [f"not run here, or stale: {', '.join(missing)}"] if missing else []
-    return [*said, f"verdict: {told['verdict']}", str(out / "index.html")]
+    return [*said, f"verdict: {told['verdict']}", str(out / PAGE)]

@@ -24,11 +24,11 @@ CODE = {
         "It does not say that callers pass what they should, or do what they are told.",
     ),
     "explored": (
-        "The shipped code kept it in every state of the finite instances below.",
+        "The shipped code kept it in every state of the finite instances that are named.",
         "It is no proof for larger instances, or for kinds of events that an instance leaves out.",
     ),
     "tested": (
-        "The shipped code kept it in the histories below.",
+        "The shipped code kept it in the histories that are named.",
         "It says nothing of histories that were not drawn.",
     ),
     "undetermined": ("Nothing.", "The run that was to judge it came to no end, or ended at another fault."),

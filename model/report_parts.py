@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -12,11 +12,12 @@ from model.drawn_originals import findings
 from model.exits import HOLDS, UNDETERMINED, VIOLATED, worst
 from model.report_liveness import liveness
 from model.report_matrix import matrix
-from model.report_properties import CONFORMANCE, GROUPS, TITLES, properties
+from model.report_properties import CONFORMANCE, GROUPS, TITLES, check, properties
 from model.report_readme import stated
 from model.report_requirements import NOT_CLAIMED, REQUIREMENTS
 from model.report_steps import FRESH, Found, look
-from model.report_strength import RANKS, REFUTED
+from model.report_strength import NOT_RUN, RANKS, REFUTED
+from model.report_strength import UNDETERMINED as UNKNOWN
 from model.report_trust import trusted_base
 from model.report_violations import violations
 from model.steps import STEPS, Step
@@ -25,15 +26,24 @@ FORMAT = "slotproof-evidence/1"
 WORDS = {HOLDS: "holds", VIOLATED: "violated", UNDETERMINED: "undetermined"}
 
 
-def gather(folder: Path, *, complete: bool = False, steps: Iterable[Step] = STEPS) -> dict[str, Any]:
-    """What the evidence in the folder comes to. `complete`: whatever the main job would complain of is a violation."""
+def gather(
+    folder: Path, *, complete: bool = False, steps: Iterable[Step] = STEPS, failed: Iterable[str] = ()
+) -> dict[str, Any]:
+    """What the evidence in the folder comes to. `complete`: whatever the main job would complain of is a violation, and
+    so is a property of which nothing is known. `failed` are steps that were to be run and came to no verdict.
+
+    Raises Unreadable if spec/README.md and the machines do not state the same properties.
+    """
     found = look(steps, folder)
     readme = stated()
+    check(readme["properties"], (name for each in REQUIREMENTS for name in each.properties))
     rows = list(properties(found, readme["properties"]))
     known = {(row["machine"], row["name"]): row["formula"] for row in rows}
     wrong = list(violations(found, known))
     complaints = [f"{name}: {each}" for name, of in found.items() for each in of.complaints]
-    code = worst(*(of.code for of in found.values()), *(_code(each) for each in wrong))
+    complaints += [f"{name}: it was run here, and came to no verdict" for name in failed]
+    complaints += list(_unknown(rows)) if complete else []
+    code = worst(*(of.code for of in found.values()), *(_code(each) for each in wrong), *(UNDETERMINED for _ in failed))
     if complete and complaints:
         code = VIOLATED
     return {
@@ -63,6 +73,14 @@ def gather(folder: Path, *, complete: bool = False, steps: Iterable[Step] = STEP
         "simulations": [_simulation(of) for of in found.values() if of.step.argv[:2] == ("model", "simulate")],
         "compared": None,
     }
+
+
+def _unknown(rows: list[dict[str, Any]]) -> Iterator[str]:
+    """The properties of which the evidence says nothing."""
+    for row in rows:
+        for kind, of in (("specification", row["spec"]), ("code", row["code"])):
+            if of["strength"] in (NOT_RUN, UNKNOWN):
+                yield f"{row['id']}: {kind} {of['strength']}"
 
 
 def _code(violation: Mapping[str, Any]) -> int:

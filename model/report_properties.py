@@ -3,7 +3,7 @@ falsify it."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
 from model.conform import Monitor, nonconforming
@@ -12,6 +12,7 @@ from model.machines import MACHINES, Machine
 from model.planted.catalogue import BUGS
 from model.report_formula import formula
 from model.report_guarantees import guarantees
+from model.report_readme import Unreadable
 from model.report_steps import Found
 from model.report_strength import (
     ASSUMED,
@@ -62,7 +63,19 @@ def properties(found: Mapping[str, Found], stated: Mapping[tuple[str, str], Mapp
 def _row(stated: Mapping[tuple[str, str], Mapping[str, str]], machine: str, name: str) -> Mapping[str, str]:
     """What spec/README.md has on the property, or on the one of the same name that another machine has."""
     named = [row for (_, other), row in stated.items() if other == name]
+    if not named:
+        raise Unreadable(f"spec/README.md does not state {machine}.{name}; state it there, with what it rests on")
     return stated.get((machine, name), named[0])
+
+
+def check(stated: Iterable[tuple[str, str]], required: Iterable[str]) -> None:
+    """Raises Unreadable for a property that is stated or required, and that no machine has."""
+    of = {name: machine.properties + machine.finite for name, machine in MACHINES.items()}
+    known = {f"{name}.{each.name}" for name, properties in of.items() for each in properties}
+    known |= {f"{name}.{EQUALS if name == 'autoscale' else CONFORMANCE}" for name in MACHINES}
+    named = {*(f"{machine}.{name}" for machine, name in stated), *required}
+    if gone := sorted(named - known):
+        raise Unreadable(f"{', '.join(gone)}: stated in spec/README.md or required, but no machine has it any more")
 
 
 def _property(
@@ -106,7 +119,7 @@ def _grounds(machine: str, group: str, each: Property, found: Mapping[str, Found
     grounds = of_functions(found["table"], each.name) if machine == "autoscale" else []
     witness = each.witness.__name__ if each.witness else None
     for step in _steps(machine, found):
-        seen = of_histories(step, each.name, each.about, witness)
+        seen = of_histories(step, machine, each.name, each.about, witness)
         grounds += [seen] if seen else []
     return grounds
 
@@ -125,11 +138,10 @@ def _conformance(machine: Machine, found: Mapping[str, Found]) -> dict[str, Any]
     """What no formula of the specification says: that the code takes its steps and no other."""
     name = EQUALS if machine.name == "autoscale" else CONFORMANCE
     checkers: dict[str, Callable[..., Any]] = {"scheduler": Monitor.judge, "worker": LoopMonitor.judge}
-    claim = (
-        nonconforming("").sentence if name == CONFORMANCE else "The decision is the one that the specification allows."
-    )
+    claim = nonconforming("").sentence if name == CONFORMANCE else ALLOWED
     grounds = of_functions(found["table"], name) if machine.name == "autoscale" else []
-    grounds += [seen for step in _steps(machine.name, found) if (seen := of_histories(step, name, (), None))]
+    steps = _steps(machine.name, found)
+    grounds += [seen for step in steps if (seen := of_histories(step, machine.name, name, (), None))]
     spec: dict[str, Any] = {"strength": CODE_ONLY, "queries": 0, "assumptions": [], "files": [], "witness": None}
     spec |= {"solvers": [], "seeds": None, "sha256": [], "witness_reached": None, "seconds": 0.0, "counterexamples": []}
     code = {"strength": strongest(grounds), "grounds": grounds}

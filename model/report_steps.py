@@ -1,4 +1,5 @@
-"""The steps of the main job as the report finds them: with evidence that is fresh, stale, or not there."""
+"""The steps of the main job as the report finds them: with evidence that is fresh, stale, of other options, or not
+there."""
 
 from __future__ import annotations
 
@@ -14,7 +15,7 @@ from model import evidence
 from model.exits import HOLDS, UNDETERMINED, VIOLATED
 from model.steps import Step
 
-FRESH, STALE, MISSING = "fresh", "stale", "not run here"
+FRESH, STALE, OTHER, MISSING = "fresh", "stale", "other options", "not run here"
 TIMES = ("seconds",)
 """The keys that differ from one run of a revision to the next."""
 
@@ -29,10 +30,12 @@ class Found:
 
     @property
     def state(self) -> str:
-        """Only fresh evidence counts."""
+        """Only fresh evidence of the command itself counts."""
         if self.record is None:
             return MISSING
-        return STALE if evidence.stale(self.record) else FRESH
+        if evidence.stale(self.record):
+            return STALE
+        return FRESH if self.step.is_of(self.record["command"]) else OTHER
 
     @property
     def result(self) -> Any:
@@ -47,10 +50,12 @@ class Found:
     @property
     def code(self) -> int:
         """What the evidence makes of the exit code of the report: nothing unless it is fresh. A code that is no verdict
-        is undetermined."""
+        is undetermined, and so is a pass that lacks something."""
         if self.exit is None or self.state != FRESH:
             return HOLDS
-        return self.exit if self.exit in (HOLDS, VIOLATED, UNDETERMINED) else UNDETERMINED
+        if self.exit in (VIOLATED, UNDETERMINED):
+            return self.exit
+        return UNDETERMINED if self.exit or any(self.step.lacks(self.result)) else HOLDS
 
     def as_json(self) -> dict[str, Any]:
         """The step for programs, bound to what its evidence was found with."""
@@ -60,10 +65,10 @@ class Found:
         return {
             **told,
             "command": command(self.record["command"]),
-            "verdict": self.record["verdict"] if self.state == FRESH else STALE,
+            "verdict": self.record["verdict"] if self.state == FRESH else self.state,
             "exit": self.record["exit"],
             "changed_since": evidence.stale(self.record),
-            "seeds": seeds(self.record["result"]),
+            "seeds": seeds(self.result),
             "sha256": digest(self.record["result"]),
             "sources": self.record["sources"],
             "tools": self.record["tools"],

@@ -51,8 +51,9 @@ class Proofs:
     def of(self, machine: Machine, each: Property) -> dict[str, Any]:
         """The strength of the property of the specification, with the queries that make it up.
 
-        `proved` needs every query that the machine's definition asks for, by each solver, and a witness that was
-        reached: of a claim that is about some actions, that one of them can happen.
+        `proved` needs every query that the machine's definition asks for, by each solver, of all else that is true
+        in every state too, and a witness that was reached: of a claim that is about some actions, that one of them can
+        happen.
         """
         wanted = [(action, about) for action, about in required(machine) if about == each.name]
         rows = [row for row in self.rows(machine.name, each.name) if (row["action"], each.name) in wanted]
@@ -70,9 +71,15 @@ class Proofs:
             "seconds": round(sum(row["seconds"] for row in rows), 3),
             "counterexamples": [row["counterexample"] for row in rows if row.get("counterexample")],
         }
-        if told["strength"] == PROVED and not told["witness_reached"]:
+        if told["strength"] == PROVED and not (told["witness_reached"] and self._sound(machine, each)):
             told["strength"] = UNDETERMINED
         return told
+
+    def _sound(self, machine: Machine, each: Property) -> bool:
+        """All else that is true in every state is proved as well: a query takes it for granted of the state before."""
+        others = {other.name for other in machine.lemmas + machine.always} - {each.name}
+        wanted = [(action, about) for action, about in required(machine) if about in others]
+        return not wanted or judged(wanted, [row for name in others for row in self.rows(machine.name, name)]) == PROVED
 
     def _reached(self, machine: Machine, each: Property) -> bool:
         if each.witness is None:
@@ -121,27 +128,39 @@ def of_functions(table: Found, name: str) -> Grounds:
     return grounds
 
 
-def of_histories(found: Found, name: str, about: Sequence[str], witness: str | None) -> Ground | None:
-    """What an explorer, a fuzzer or a replay of arrivals says of the property; None if it never put it to the test.
+def of_histories(found: Found, machine: str, name: str, about: Sequence[str], witness: str | None) -> Ground | None:
+    """What an explorer, a fuzzer or a replay of arrivals says of the property; None if it never put it to the test:
+    none of the actions that it is about was taken, or its witness never came true.
 
     Where another claim was violated, the histories beyond were not seen, so this one is undetermined.
     """
     result = found.result
-    if result is None or not _tried(result, about, witness):
+    if result is None:
+        return None
+    broken, taken = _broken(result), _taken(result, machine)
+    never = [action for action in about if action not in taken]
+    if not broken and (len(never) == len(about) if about else witness not in (None, *_witnesses(result))):
         return None
     kind = found.step.argv[1]
-    broken = _broken(result)
     usual = EXPLORED if kind == "explore" else TESTED
     green = {"explored", "tested", None}
     word = REFUTED if name in broken else usual if result.get("verdict") in green and not broken else UNDETERMINED
-    return {"step": found.step.name, "strength": word, "seen": seen(kind, result), "counterexamples": []}
+    without = f"; never there: {', '.join(never)}" if never else ""
+    return {"step": found.step.name, "strength": word, "seen": seen(kind, result) + without, "counterexamples": []}
 
 
-def _tried(result: Mapping[str, Any], about: Sequence[str], witness: str | None) -> bool:
-    actions = result.get("actions_seen") or result.get("actions") or result.get("judged", {}).get("as", {})
-    if about:
-        return any(action in actions for action in about)
-    return witness is None or "witnesses" not in result or witness in result["witnesses"]
+def _taken(result: Mapping[str, Any], machine: str) -> set[str]:
+    """The actions of the machine that were judged. With two machines those of the scheduler are marked."""
+    counted = {**result.get("judged", {}).get("as", {}), **result.get("actions_seen", {})}
+    if isinstance(result.get("actions"), Mapping):
+        counted |= result["actions"]
+    mark = "scheduler " if (result.get("machine"), machine) == ("joined", "scheduler") else ""
+    return {action.removeprefix(mark) for action, times in counted.items() if times and action.startswith(mark)}
+
+
+def _witnesses(result: Mapping[str, Any]) -> Iterable[str]:
+    """Those that came true."""
+    return [*result.get("witnesses", ()), *result.get("judged", {}).get("witnesses", ())]
 
 
 def _broken(result: Mapping[str, Any]) -> set[str]:

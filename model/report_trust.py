@@ -31,27 +31,45 @@ FILES = (
     ),
     Trusted(
         "the obligations",
-        ("model/machines.py", "model/obligations.py", "model/solvers.py", "model/steps.py"),
+        tuple(f"model/{name}.py" for name in ("machines", "obligations", "solvers", "prove", "steps", "exits")),
         "They say which queries make up a proof, and how the solvers are asked. What is left out is not proved.",
     ),
     Trusted(
         "the checkers of the code",
-        ("model/conform.py", "model/observe.py", "model/worker_conform.py", "model/joined.py"),
+        (
+            *("model/conform.py", "model/observe.py", "model/events.py", "model/watch.py", "model/joined.py"),
+            *("model/worker_conform.py", "model/worker_events.py", "model/worker_watch.py", "model/witnesses.py"),
+        ),
         "They compare each step of the shipped code with the specification. Planted bugs show that they can say no.",
     ),
     Trusted(
         "the explorers",
-        tuple(f"model/{name}.py" for name in ("breadth", "shapes", "reach", "loops", "moments", "pairs")),
+        (
+            *("model/explore.py", "model/breadth.py", "model/shapes.py", "model/kinds.py", "model/defaults.py"),
+            *("model/explore_loop.py", "model/reach.py", "model/loops.py", "model/moments.py", "model/pairs.py"),
+            *("model/liveness.py", "model/worker_liveness.py", "model/components.py"),
+        ),
         "They say which histories there are. Their counts are pinned, and agree with those of other explorers.",
     ),
     Trusted(
+        "the random histories and the replays",
+        ("model/fuzz*.py", "model/counting.py", "model/simulate.py", "model/simulation.py", "model/comparison.py"),
+        "They say what was tested. A mistake there makes nothing true, and finds less than this page says.",
+    ),
+    Trusted(
         "the symbolic execution of decide",
-        ("model/symbolic.py", "model/subset.py", "model/promises.py", "model/judge.py", "model/rules.py"),
+        (
+            *("model/symbolic.py", "model/symbols.py", "model/subset.py", "model/promises.py", "model/judge.py"),
+            *("model/rules.py", "model/table.py", "model/findings.py", "model/urgency.py", "model/guard.py"),
+        ),
         "They follow the shipped function on all integers. Each of its rules is tried on the function itself.",
     ),
     Trusted(
         "evidence and report",
-        ("model/evidence.py", "model/verify.py", "model/report*.py", "model/sarif.py"),
+        (
+            *("model/__main__.py", "model/evidence.py", "model/verify.py", "model/report*.py", "model/sarif.py"),
+            *("model/drawn*.py", "model/templates/*"),
+        ),
         "They carry what was found to this page. Everything on it is in evidence.json, for other eyes to count.",
     ),
 )
@@ -61,7 +79,9 @@ TOOLS = {
     "cvc5": "The second solver, asked with the same text.",
     "hypothesis": "It draws the random histories. A mistake there finds less; it makes nothing true.",
     "pytest": "It runs the tests. What it does not run is counted as missing.",
+    "pytest-xdist": "It runs the tests two at a time. What it does not run is counted as missing.",
     "rich": "It draws bars of progress. Nothing depends on it.",
+    "jinja2": "It makes this page from evidence.json, where the same stands without it.",
 }
 
 

@@ -10,6 +10,7 @@ from impl.autoscale import decide, savings_permil
 from impl.core import Core
 from impl.jobs import by_priority
 from impl.worker import Controller
+from model.exits import HOLDS
 from model.machines import MACHINES
 from model.report_formula import formula
 from model.report_steps import FRESH, Found
@@ -27,7 +28,10 @@ def violations(found: Mapping[str, Found], known: Mapping[tuple[str, str], Mappi
         kind = each.step.argv[1] if each.step.answers else each.step.argv[0]
         told = list(READERS.get(kind, _nothing)(each.result))
         if not told and each.code:
-            told = [_told("", "", f"It ended with exit code {each.exit}.", verdict="undetermined")]
+            lacks = list(each.step.lacks(each.result)) if each.exit == HOLDS else []
+            more = f", and {len(lacks) - 1} more of the kind" if lacks[1:] else ""
+            detail = f"It does not show what it must: {lacks[0]}{more}." if lacks else f"Its exit code is {each.exit}."
+            told = [_told("", "", detail, verdict="undetermined")]
         for violation in told:
             place = known.get((violation["machine"], violation["property"]))
             yield {"step": each.step.name, **violation, "source": _place(place), "code": _code(violation)}
@@ -100,6 +104,9 @@ def _of_mutants(result: Mapping[str, Any]) -> Iterator[Violation]:
         yield _told(of[name], "", f"No engine has a verdict on the mutant {name}.", verdict="undetermined")
     for name in result["useless"]:
         yield _told("", name, "It caught no mutant, so nothing shows that it could.")
+    for name in result["never_first"]:
+        if name not in result["useless"]:
+            yield _told("", name, "It was never the first to notice a mutant, so nothing shows that it would alone.")
     for name in result["equivalent_but_killed"]:
         yield _told(of[name], "", f"The mutant {name} is listed as equivalent, and was caught.")
     for name in result["equivalent_but_unknown"]:

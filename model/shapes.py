@@ -2,8 +2,9 @@
 
 Jobs of one kind differ by name alone, and the scheduler must not look at names, tickets or run numbers except for their
 order. So a step is taken once for each *shape* (which kinds sit where, with how much work left), by the shipped code on
-a restored snapshot, and held to the specification; that it is the same step under other names is not assumed but
-tried, with other names and numbers, at every shape.
+a restored snapshot, and held to the specification. That it is the same step under other names is not assumed but
+tried, with other names and numbers, at every shape; and so is that a scheduler which has lived through a history that
+leads to the shape, with whatever it remembers of it, takes the same step as one restored.
 """
 
 from __future__ import annotations
@@ -17,6 +18,7 @@ from impl.scheduler import Scheduler
 from model.conform import Monitor, Violation, nonconforming
 from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
 from model.policy import PolicyError
+from model.witnesses import SCHEDULER, look
 from spec.logic import Property
 
 ACTIONS = ("admit", "complete", "cancel", "progress", "restart", "stale", "duplicate", "nothing")
@@ -49,7 +51,8 @@ class Label(NamedTuple):
 @dataclass(frozen=True, slots=True)
 class Move:
     """What an event does to a shape: which shape follows, where each of its jobs was before (a newcomer is the place
-    behind the last), and what the specification calls the step. After a violation nothing follows."""
+    behind the last), and what the specification calls the step. After a violation nothing follows. `life` are events
+    that lead to the shape that follows."""
 
     label: Label
     after: Shape
@@ -57,6 +60,7 @@ class Move:
     action: str
     violation: Violation | None = None
     waived: tuple[str, ...] = ()
+    life: tuple[Event, ...] | None = None
 
 
 @dataclass(frozen=True)
@@ -66,6 +70,7 @@ class Setting:
     With `every_order` and one kind, a newcomer may have any level among those of the live jobs: each of theirs, or one
     between, above or below. Then the kind of an entry is its rank among the live, and of a newcomer its place among the
     ranks and the gaps: 0 below all, 1 equal to the lowest, 2 between the lowest and the next, and so on.
+    `witnesses` names those that its moves have been.
     """
 
     slots: int
@@ -78,6 +83,7 @@ class Setting:
     every_order: bool = False
     owed: tuple[Property, ...] = ()
     waives: frozenset[str] = frozenset()
+    witnesses: set[str] = field(default_factory=set, compare=False, repr=False)
 
     def job(self, kind: int, name: RequestId, *, newcomer: bool = False) -> Job:
         """A job of that kind under that name."""
@@ -93,14 +99,21 @@ class Setting:
         """A scheduler that nothing has happened to."""
         return self.scheduler(self.slots, capacity=self.capacity, reserve=self.reserve, urgency=self.urgency)
 
-    def moves(self, shape: Shape, *, arrivals: bool) -> Iterator[Move]:
-        """Every step of the shipped code from the shape: its arrivals, or all others."""
+    def moves(self, shape: Shape, *, arrivals: bool, life: tuple[Event, ...] | None = None) -> Iterator[Move]:
+        """Every step of the shipped code from the shape: its arrivals, or all others. `life` are events that lead to it
+        from the start."""
         plain, other = _Naming(self, shape, range), _Naming(self, shape, _odd_names)
+        lived = None if life is None else _Lived(self, shape, life)
         for label in self._arrivals(shape) if arrivals else self._labels(shape):
             move = plain.move(label)
             if move.violation is None and other.taken(label) != (move.after, move.places):
                 wrong = nonconforming(f"{label.action} does another thing when the jobs have other names or numbers.")
                 move = replace(move, violation=wrong)
+            if move.violation is None and lived is not None:
+                move = replace(move, life=(*lived.life, lived.event(label)))
+                if lived.taken(label) != (move.after, move.places):
+                    wrong = nonconforming(f"{label.action} does another thing after its history than once restored.")
+                    move = replace(move, violation=wrong)
             yield move
 
     def unjudged(self, shape: Shape) -> Iterator[tuple[Label, tuple[Shape, tuple[int, ...]] | None]]:
@@ -171,11 +184,15 @@ class _Naming:
         self._monitor: Monitor | None = None
         self.before = Snapshot(setting.capacity, reserve, tuple(running), queue, len(queue), last, stretch * len(queue))
 
+    def begin(self) -> Scheduler:
+        """A scheduler in the state of the shape."""
+        return self.setting.scheduler.restore(self.before, urgency=self.setting.urgency)
+
     def move(self, label: Label) -> Move:
         """What the event does, held to the specification."""
         event = self.event(label)
         try:
-            scheduler = self.setting.scheduler.restore(self.before, urgency=self.setting.urgency)
+            scheduler = self.begin()
             outcome = apply(scheduler, event)
             after = scheduler.snapshot()
             monitor = self.monitor()
@@ -186,6 +203,8 @@ class _Naming:
             return Move(label, Shape((), ()), (), "", violation)
         except Exception as error:  # whatever a broken scheduler raises is a finding
             return Move(label, Shape((), ()), (), "", nonconforming(f"It raised {error!r}."))
+        for state in (monitor.before, monitor.state):
+            look(SCHEDULER, self.setting.witnesses, monitor.before, state)
         shape, places = self.read(label, after)
         return Move(label, shape, places, action, waived=tuple(monitor.waived))
 
@@ -198,7 +217,7 @@ class _Naming:
     def taken(self, label: Label) -> tuple[Shape, tuple[int, ...]] | None:
         """What the event does; None if the code raises."""
         try:
-            scheduler = self.setting.scheduler.restore(self.before, urgency=self.setting.urgency)
+            scheduler = self.begin()
             apply(scheduler, self.event(label))
             return self.read(label, scheduler.snapshot())
         except PolicyError:
@@ -238,3 +257,23 @@ class _Naming:
             case "cancel" | "nothing":
                 return Cancel(name)
         return Restart()
+
+
+class _Lived(_Naming):
+    """The jobs of a shape as a history has named them, and what the shipped code does after it."""
+
+    def __init__(self, setting: Setting, shape: Shape, life: tuple[Event, ...]) -> None:
+        self.setting = setting
+        self.life = life
+        self.before = self.begin().snapshot()
+        live: list[Running | Waiting] = [*filter(None, self.before.running), *self.before.queue]
+        members = [*filter(None, shape.slots), *shape.queue]
+        self.names = [*(of.job.request_id for of in live), len(life)]
+        self.kind_of = {name: entry.kind for name, entry in zip(self.names, members, strict=False)}
+
+    def begin(self) -> Scheduler:
+        """The scheduler after its history."""
+        scheduler = self.setting.fresh()
+        for event in self.life:
+            apply(scheduler, event)
+        return scheduler

@@ -6,19 +6,23 @@ A step that fails ends nothing: the report shows it. `--only` runs some steps an
 from __future__ import annotations
 
 import argparse
+import os
 import subprocess
 import sys
 import time
+from collections import Counter
 from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 from xml.etree import ElementTree
 
 from model import evidence, report
-from model.exits import HOLDS, UNDETERMINED, VIOLATED, worst
+from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED, worst
 from model.steps import STEPS, Step
 
 Runner = Callable[[Sequence[str]], int]
 """Runs `python -m` with these words; the exit code."""
+LEAVE_OUT = ("PYTEST_", "PYTHONOPTIMIZE")
+"""How the names of variables begin that could make a step do less."""
 
 
 def arguments(parser: argparse.ArgumentParser) -> None:
@@ -36,7 +40,15 @@ def run(options: argparse.Namespace) -> int:
     if options.list:
         print("\n".join(f"{step.name:<20} python -m {' '.join(step.argv)}" for step in STEPS))
         return HOLDS
+    if not (evidence.HOUSE / "tests").is_dir():
+        print(
+            f"verify: there is no folder tests in {evidence.HOUSE}; expected a checkout, run it in one", file=sys.stderr
+        )
+        return USAGE
     steps = [step for step in STEPS if not options.only or step.name in options.only]
+    if not options.only:
+        report.remove(options.out)
+    evidence.sources()
     code = verify(steps, options.folder)
     return code if options.only else worst(code, report.write(options.out, options.folder, complete=True))
 
@@ -72,9 +84,10 @@ def attempt(step: Step, folder: Path, start: Runner) -> int:
         junit = folder / "junit.xml"
         junit.unlink(missing_ok=True)
         code = start([*step.argv, f"--junitxml={junit}"])
-        result = counted(junit) if junit.exists() else None
+        result = counted(junit)
     else:
-        done = subprocess.run([sys.executable, "-m", *step.argv], check=False, stdout=subprocess.PIPE, text=True)
+        line = [sys.executable, "-m", *step.argv]
+        done = subprocess.run(line, check=False, stdout=subprocess.PIPE, text=True, env=environment())
         print(done.stdout, end="", flush=True)
         code, result = done.returncode, {"said": done.stdout}
     if result is not None:
@@ -85,14 +98,25 @@ def attempt(step: Step, folder: Path, start: Runner) -> int:
 
 def python(words: Sequence[str]) -> int:
     """In a process of its own, which prints what it prints."""
-    return subprocess.run([sys.executable, "-m", *words], check=False).returncode
+    return subprocess.run([sys.executable, "-m", *words], check=False, env=environment()).returncode
 
 
-def counted(junit: Path) -> dict[str, object]:
-    """How many tests ran, failed and could not run, and which were skipped."""
-    cases = list(ElementTree.parse(junit).iter("testcase"))
+def environment() -> dict[str, str]:
+    """That of this process, without what would leave out tests or assertions."""
+    return {name: value for name, value in os.environ.items() if not name.startswith(LEAVE_OUT)}
+
+
+def counted(junit: Path) -> dict[str, object] | None:
+    """How many tests ran, in all and in each file, failed and could not run, and which were skipped; None if the log is
+    not whole."""
+    try:
+        cases = list(ElementTree.parse(junit).iter("testcase"))
+    except (OSError, ElementTree.ParseError):
+        return None
+    files = Counter(f"{str(case.get('classname')).rpartition('.')[2]}.py" for case in cases)
     return {
         "tests": len(cases),
+        "files": dict(sorted(files.items())),
         "failures": sum(case.find("failure") is not None for case in cases),
         "errors": sum(case.find("error") is not None for case in cases),
         "skipped": [str(case.get("name")) for case in cases if case.find("skipped") is not None],

@@ -11,6 +11,7 @@ from impl.jobs import Outcome, Policy, by_priority
 from impl.scheduler import Scheduler
 from model.conform import Monitor, judge_decision
 from model.events import Event, apply
+from model.witnesses import SCHEDULER, look
 from spec.logic import Property
 
 
@@ -28,8 +29,9 @@ class Watch:
     """A scheduler and the autoscale policy, each of their steps judged as it is taken: Violation ends the run.
 
     `history` holds every event and every decision so far, the one that was wrong last; `actions` counts what the
-    specification calls them. `urgency`, `policy` (a `decide`, None being the shipped one) and what is `owed` and waived
-    belong together; `waived` counts what was broken of the latter.
+    specification calls them, and `witnesses` names those that the steps of the scheduler have been. `urgency`, `policy`
+    (a `decide`, None being the shipped one) and what is `owed` and waived belong together; `waived` counts what was
+    broken of the latter.
     """
 
     def __init__(
@@ -43,6 +45,7 @@ class Watch:
     ) -> None:
         self.history: list[Event | Decision] = []
         self.actions: Counter[str] = Counter()
+        self.witnesses: set[str] = set()
         self._scheduler = scheduler
         self._decide = decide if policy is None else policy
         self._waives = waives
@@ -54,6 +57,7 @@ class Watch:
         self.history.append(event)
         outcome = apply(self._scheduler, event)
         self.actions[self._monitor.judge(event, outcome, self._scheduler.snapshot())] += 1
+        look(SCHEDULER, self.witnesses, self._monitor.before, self._monitor.state)
         return outcome
 
     def decide(self, warm: int, demand: int, idle: int, ttl: int) -> Action:

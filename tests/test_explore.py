@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from impl.core import Core
-from impl.jobs import Job, Running
+from impl.jobs import Job, Lease, Running
 from impl.scheduler import Scheduler
 from model.__main__ import main
 from model.breadth import Exploration, explore
@@ -134,6 +134,22 @@ def test_a_scheduler_that_raises_is_found() -> None:
     assert len(seen.found["conformance"].history) == 3
 
 
+class ForgetsWhoIsLeastUrgent(Core):
+    """Right whenever it was restored, for then it sorts its victims anew."""
+
+    def _start(self, slot: int, job: Job, urgency: Any, remaining: int) -> Lease:
+        lease = super()._start(slot, job, urgency, remaining)
+        self._victims.remove((urgency, slot, lease.run))
+        heappush(self._victims, (-urgency, slot, lease.run))
+        return lease
+
+
+def test_what_a_scheduler_remembers_is_tried_too() -> None:
+    seen = explore(planted(Setting(2, TWO), ForgetsWhoIsLeastUrgent), 3)
+    assert set(seen.found) == {"conformance"}
+    assert "after its history" in seen.found["conformance"].violation.detail
+
+
 def test_a_fault_ends_it_unless_all_is_asked_for() -> None:
     wrong = planted(Setting(1, TWO), PreemptsEquals)
     short, whole = explore(wrong, 3, to_the_end=False), explore(wrong, 3)
@@ -237,6 +253,7 @@ class Blind:
     """A monitor that lets everything pass, so that what is seen is seen by the search alone."""
 
     waived: tuple[str, ...] = ()
+    before = state = None
 
     def copy(self) -> Blind:
         return self
@@ -247,6 +264,7 @@ class Blind:
 
 def test_a_system_that_does_not_drain_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Setting, "monitor", lambda *_: Blind())
+    monkeypatch.setattr("model.shapes.look", lambda *_: None)
     monkeypatch.setattr("impl.scheduler.check_snapshot", lambda snapshot: snapshot)
     wrong = undrained(planted(Setting(1, TWO), NeverDrains))
     assert Shape((None,), (Entry(0, 2),)) in wrong

@@ -52,6 +52,9 @@ CUT_OFF = """(() => {
   return found;
 })()"""
 """What reaches beyond the screen and is in no box that scrolls."""
+OPEN = "for (const each of document.querySelectorAll('details')) each.open = true"
+FOLDED = "[...document.querySelectorAll('details > :not(summary)')].filter((each) => !each.checkVisibility())"
+"""What nobody sees until it is opened."""
 OVERLAPS = """(() => {
   const found = [];
   for (const row of document.querySelectorAll("tr")) {
@@ -177,6 +180,7 @@ def test_every_drawing_is_told_in_words(shown: Page) -> None:
 @pytest.mark.parametrize("width", [PHONE, TABLET, DESK])
 def test_nothing_is_cut_off_and_all_can_be_read(chromium: Browser, report: Path, width: int, dark: bool) -> None:
     page = Page(chromium, report, width=width, dark=dark)
+    page.ask(OPEN)
     assert page.ask("matchMedia('(prefers-color-scheme: dark)').matches") == dark
     assert page.ask("document.documentElement.scrollWidth") <= width
     assert page.ask(CUT_OFF) == []
@@ -200,6 +204,25 @@ def test_what_is_cut_off_or_faint_would_be_seen(chromium: Browser, tmp_path: Pat
     assert list(page.ask(CONTRAST)) == ["rgb(204, 204, 204) on rgb(255, 255, 255)"]
 
 
+def test_a_phone_is_spared_the_details_and_can_open_them(chromium: Browser, report: Path) -> None:
+    page = Page(chromium, report, width=PHONE)
+    height = "document.documentElement.scrollHeight"
+    closed = page.ask(height)
+    assert page.ask(f"{FOLDED}.length") > 100
+    page.ask(OPEN)
+    assert page.ask(f"{FOLDED}.length") == 0
+    assert page.ask(height) > 2 * closed
+
+
+def test_a_link_to_what_is_folded_away_opens_it(chromium: Browser, report: Path) -> None:
+    page = Page(chromium, report, width=PHONE)
+    bug = page.ask("document.querySelector('[id^=\"bug.\"]').id")
+    can_be_seen = f"document.getElementById('{bug}').checkVisibility()"
+    assert not page.ask(can_be_seen)
+    page.ask(f"location.hash = '{bug}'")
+    assert page.ask(can_be_seen)
+
+
 def test_it_is_the_same_without_scripts(chromium: Browser, report: Path, shown: Page) -> None:
     without = Page(chromium, report, scripts=False)
     assert without.ask("document.body.innerText") == shown.ask("document.body.innerText")
@@ -216,7 +239,7 @@ def test_it_prints(shown: Page) -> None:
 def test_what_is_folded_away_on_a_screen_is_on_paper(shown: Page) -> None:
     shown.call("Emulation.setEmulatedMedia", media="print")
     try:
-        folded = "[...document.querySelectorAll('details > pre')].filter((each) => !each.checkVisibility()).length"
-        assert shown.ask(folded) == 0
+        assert shown.ask(f"{FOLDED}.length") == 0
+        assert shown.ask("document.querySelectorAll('details[open]').length") == 0
     finally:
         shown.call("Emulation.setEmulatedMedia", media="")

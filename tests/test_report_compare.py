@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
+from collections.abc import Callable
 from copy import deepcopy
 from pathlib import Path
 from typing import Any
@@ -31,6 +33,8 @@ def changed(told: dict[str, Any], name: str, **otherwise: Any) -> dict[str, Any]
     """The same with one property told otherwise."""
     new = deepcopy(told)
     new["properties"] = [each | (otherwise if each["id"] == name else {}) for each in new["properties"]]
+    for kind in ("spec", "code"):
+        new["counts"][kind] = dict(Counter(each[kind]["strength"] for each in new["properties"]))
     return new
 
 
@@ -76,6 +80,14 @@ def test_a_waiver_that_was_added_is_a_loss(old: dict[str, Any]) -> None:
     assert is_loss(told)
 
 
+def test_another_formula_is_said_and_is_for_people_to_judge(old: dict[str, Any]) -> None:
+    weaker = changed(old, WORK, formula=of(old, WORK)["formula"] | {"sha256": "0" * 64})
+    told = compare(weaker, old)
+    (line,) = told["restated"]
+    assert line.startswith(f"{WORK}: another formula, at spec/scheduler_claims.py:")
+    assert not is_loss(told)
+
+
 @pytest.fixture
 def quick(monkeypatch: pytest.MonkeyPatch) -> None:
     """Write the queries of one machine alone."""
@@ -93,11 +105,48 @@ def test_a_loss_is_exit_code_1_and_stands_first_on_the_page(
     capsys.readouterr()
     assert main([*words, "--compare", str(tmp_path / "old.json")]) == 1
     assert f"lost: {WORK}: code explored, now not run here" in capsys.readouterr().out
+    found = json.loads((tmp_path / "out" / "evidence.json").read_text())
+    assert (found["exit"], found["verdict"]) == (1, "violated")
     page = (tmp_path / "out" / "index.html").read_text()
     assert page.index('id="compared"') < page.index('id="holds"', page.index("<main>"))
 
 
-@pytest.mark.parametrize("text", ["", "[]", '{"format": "another"}'])
+def dropped(told: dict[str, Any]) -> None:
+    del told["properties"][3]
+
+
+def doubled(told: dict[str, Any]) -> None:
+    told["properties"][3] = told["properties"][4]
+
+
+def weakened(told: dict[str, Any]) -> None:
+    told["properties"][0]["spec"]["strength"] = "not run here"
+
+
+def unheard(told: dict[str, Any]) -> None:
+    told["properties"][0]["spec"]["strength"] = "certain"
+
+
+def cut(told: dict[str, Any]) -> None:
+    del told["waivers"]
+
+
+def nothing_left(told: dict[str, Any]) -> None:
+    told.update(properties=None)
+
+
+@pytest.mark.parametrize("edit", [dropped, doubled, weakened, unheard, cut, nothing_left])
+def test_an_earlier_report_that_was_edited_is_a_usage_error(
+    tmp_path: Path, old: dict[str, Any], edit: Callable[[dict[str, Any]], None], capsys: pytest.CaptureFixture[str]
+) -> None:
+    edit(old)
+    (tmp_path / "old.json").write_text(json.dumps(old))
+    words = ["report", "--out", str(tmp_path / "out"), "--evidence", str(tmp_path)]
+    assert main([*words, "--compare", str(tmp_path / "old.json")]) == 2
+    assert "evidence.json of a report, as it was written" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"format": "another"}', "[" * 100_000])
 def test_what_is_no_evidence_is_a_usage_error(tmp_path: Path, text: str, capsys: pytest.CaptureFixture[str]) -> None:
     (tmp_path / "old.json").write_text(text)
     words = ["report", "--out", str(tmp_path / "out"), "--evidence", str(tmp_path)]

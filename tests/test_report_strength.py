@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +15,7 @@ from model.report_readme import Unreadable, stated, table
 from model.report_requirements import REQUIREMENTS
 from model.report_strength import RANKS
 from model.report_trust import unmatched
+from tests import reported
 from tests.reported import ROOT, asked, fill, fuzzed, keep, proved, refuted, strength, told
 
 WORK = "scheduler.no_work_is_lost"
@@ -25,7 +27,8 @@ def test_each_property_has_the_strength_that_its_evidence_earns(tmp_path: Path) 
     found = told(tmp_path)
     assert strength(found, WORK) == ("proved", "explored")
     assert strength(found, "autoscale.never_reap_with_demand") == ("proved", "proved")
-    assert strength(found, "worker.a_crash_loses_no_job") == ("proved", "explored")
+    assert strength(found, "worker.never_spawn_unless_cold") == ("proved", "explored")
+    assert strength(found, "worker.a_crash_loses_no_job") == ("proved", "not run here")  # no job is lost with a worker
     assert strength(found, "scheduler.the_heir_is_unique") == ("proved", "spec only")
     assert strength(found, "scheduler.every_job_has_work") == ("assumed", "assumed")
     assert strength(found, "scheduler.conformance") == ("code only", "explored")
@@ -36,6 +39,62 @@ def test_each_property_has_the_strength_that_its_evidence_earns(tmp_path: Path) 
 def test_only_random_histories_make_it_tested(tmp_path: Path) -> None:
     fill(tmp_path, "prove", "fuzz-scheduler")
     assert strength(told(tmp_path), "scheduler.conformance") == ("code only", "tested")
+
+
+def test_an_instance_counts_only_for_what_was_met_there(tmp_path: Path) -> None:
+    """Nobody cancels, reports progress or restarts where jobs only come and end."""
+    result = asked("explore", "--slots", "1", "--jobs", "3", "--levels", "2", "--actions", "admit,complete")
+    keep(tmp_path, "explore", result)
+    found = told(tmp_path)
+    for name in ("a_cancel_touches_only_its_job", "a_stale_event_changes_nothing", "no_work_is_lost"):
+        assert strength(found, f"scheduler.{name}")[1] == "not run here"
+    assert strength(found, "scheduler.runs_are_never_reused")[1] == "not run here"
+    assert strength(found, "scheduler.chat_never_waits_behind_an_image")[1] == "explored"
+    (leaves,) = (each for each in found["properties"] if each["name"] == "a_job_that_leaves_is_live_no_more")
+    (ground,) = leaves["code"]["grounds"]
+    assert ground["seen"].endswith("; never there: cancel_queued, cancel_with_an_heir, cancel_to_idle")
+
+
+def test_what_the_worker_does_is_no_step_of_the_scheduler(tmp_path: Path) -> None:
+    result = asked("explore", "--machine", "worker") | {"machine": "joined"}
+    assert result["actions_seen"]["work"]
+    keep(tmp_path, "explore-joined", result)
+    assert strength(told(tmp_path), "scheduler.the_live_jobs_only_shrink")[1] == "not run here"
+
+
+def test_a_proof_that_rests_on_what_is_not_proved_is_none(tmp_path: Path) -> None:
+    rows = proved()
+    (one, *_) = (row for row in rows if (row["action"], row["property"]) == ("preempt", "equals_keep_their_order"))
+    one |= {"verdict": "undetermined", "answers": ["unknown"]}
+    keep(tmp_path, "prove", rows, code=3)
+    found = told(tmp_path)
+    assert strength(found, WORK)[0] == "undetermined"
+    assert strength(found, "scheduler.the_heir_is_unique")[0] == "undetermined"
+    assert strength(found, "worker.never_two_workers")[0] == "proved"
+
+
+def test_evidence_of_another_policy_or_of_other_options_does_not_count(tmp_path: Path) -> None:
+    argv = ["python", "-m", "model", "explore", "--slots", "1", "--policy", "mine.py"]
+    keep(tmp_path, "explore", reported.explored(), command=argv)
+    found = told(tmp_path)
+    (step,) = (each for each in found["steps"] if each["name"] == "explore")
+    assert step["state"] == step["verdict"] == "other options"
+    assert strength(found, "scheduler.conformance")[1] == "not run here"
+    assert told(tmp_path, complete=True)["exit"] == 1
+
+
+def test_a_property_of_which_nothing_is_known_makes_a_complete_report_fail(tmp_path: Path) -> None:
+    fill(tmp_path)
+    assert "worker.a_crash_loses_no_job: code not run here" in told(tmp_path, complete=True)["complaints"]
+
+
+@pytest.mark.parametrize("group", ["steps", "theorems"])
+def test_a_property_that_was_dropped_is_missed(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, group: str) -> None:
+    whole = MACHINES["scheduler"]
+    (*_, last) = getattr(whole, group)
+    monkeypatch.setitem(MACHINES, "scheduler", replace(whole, **{group: getattr(whole, group)[:-1]}))
+    with pytest.raises(Unreadable, match=f"scheduler.{last.name}"):
+        told(tmp_path)
 
 
 def test_a_property_that_was_not_put_to_the_test_is_not_tested(tmp_path: Path) -> None:
@@ -85,7 +144,8 @@ def test_a_proof_that_is_not_whole_is_undetermined(tmp_path: Path, spoil: Callab
     keep(tmp_path, "prove", spoil(proved()))
     found = told(tmp_path)
     assert strength(found, WORK)[0] == "undetermined"
-    assert found["exit"] == (3 if spoil is with_an_unknown else 0)
+    assert found["exit"] == 3
+    assert found["verdict"] == "undetermined"
 
 
 def test_a_counterexample_to_a_proof_refutes_the_specification(tmp_path: Path) -> None:
@@ -142,9 +202,13 @@ def test_stale_evidence_is_said_to_be_stale_and_does_not_count(tmp_path: Path, o
 
 def test_what_the_main_job_would_not_take_makes_a_complete_report_fail(tmp_path: Path) -> None:
     fill(tmp_path)
+    keep(tmp_path, "explore", reported.explored() | {"distinct_states": 1})
     found = told(tmp_path, complete=True)
     assert any("distinct_states" in each for each in found["complaints"])
     assert found["exit"] == 1
+    alone = told(tmp_path)
+    assert alone["exit"] == 3  # fresh, and no pass
+    assert "distinct_states is 1, expected 37752" in alone["violations"][0]["detail"]
 
 
 def test_what_happens_sooner_or_later_is_shown_and_so_is_who_starves(tmp_path: Path) -> None:
