@@ -56,7 +56,7 @@ def types(session: nox.Session) -> None:
 def tests(session: nox.Session) -> None:
     """All tests; arguments after -- go to pytest."""
     install(session, "tests")
-    session.run("python", "-m", "pytest", "-n", "2", *session.posargs)
+    session.run("python", "-m", "pytest", "-n", "3", *session.posargs)
 
 
 @nox.session

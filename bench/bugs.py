@@ -12,8 +12,8 @@ from itertools import islice
 from statistics import median
 
 from bench.record import Bar, Figure, Measurement, digits
-from model.engines import Verdict, ask, engines_of
-from model.mutants_run import PRELOADED
+from model.engines.engine import Verdict, ask, engines_of
+from model.mutants.run import PRELOADED
 from model.planted.catalogue import BUGS
 
 ENGINES = ("explore", "fuzz")

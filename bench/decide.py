@@ -12,7 +12,7 @@ from crosshair.options import AnalysisKind, AnalysisOptionSet
 from bench import contracts
 from bench.record import Bar, Figure, Measurement
 from bench.timing import figure, interleaved
-from model.judge import judge_decide
+from model.symbolic.judge import judge_decide
 
 PATIENCE = 60.0
 """Seconds that CrossHair has for one condition."""

@@ -17,13 +17,13 @@ from impl.jobs import CHAT, IMAGE, Ended, Job, Lease, Placed
 from impl.journal import Journal
 from impl.recorded import RecordedScheduler
 from impl.scheduler import Scheduler
-from model.arrivals import read
-from model.check import check, decode_only
-from model.events import apply
-from model.simulate import SAMPLE
-from model.simulation import Simulation
-from model.watch import Watch
-from model.workload import RENDER_RATE, Workload, load
+from model.commands.check import check, decode_only
+from model.commands.simulate import SAMPLE
+from model.conform.events import apply
+from model.conform.watch import Watch
+from model.simulate.arrivals import read
+from model.simulate.simulation import Simulation
+from model.simulate.workload import RENDER_RATE, Workload, load
 
 SEED = 0
 

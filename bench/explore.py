@@ -16,13 +16,13 @@ from bench.record import Bar, Figure, Measurement
 from bench.timing import ROUNDS, figure
 from impl.jobs import CAPACITY, Job, Running, Snapshot, Waiting
 from impl.scheduler import Scheduler
-from model.breadth import explore
-from model.events import Admit, Complete, Event, apply
-from model.machines import SCHEDULER
-from model.observe import observe
-from model.prove import ask, choose
-from model.shapes import Setting
-from model.solvers import SOLVERS
+from model.commands.prove import ask, choose
+from model.conform.events import Admit, Complete, Event, apply
+from model.conform.observe import observe
+from model.explore.breadth import explore
+from model.explore.shapes import Setting
+from model.prove.machines import SCHEDULER
+from model.prove.solvers import SOLVERS
 from spec.scheduler_claims import ALWAYS
 
 SLOTS, LEVELS = 2, (1, 2, 3)

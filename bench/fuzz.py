@@ -15,7 +15,7 @@ from hypothesis.stateful import run_state_machine_as_test as run
 from bench.record import Bar, Figure, Measurement, digits
 from bench.timing import timed
 from impl.jobs import Job, Lease, RequestId
-from model.fuzz_scheduler import CHOICES, IDS, JOBS, NO_JOBS, STEPS_DONE, SchedulerMachine, fresh
+from model.fuzz.scheduler import CHOICES, IDS, JOBS, NO_JOBS, STEPS_DONE, SchedulerMachine, fresh
 
 STEPS, ROUNDS = 50, 3
 SEEDS = range(8)

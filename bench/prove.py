@@ -8,9 +8,9 @@ from time import perf_counter, process_time
 
 from bench.record import Bar, Figure, Measurement, digits
 from bench.timing import figure
-from model.obligations import Obligation
-from model.prove import Row, choose, discharge
-from model.solvers import SOLVERS
+from model.commands.prove import Row, choose, discharge
+from model.prove.obligations import Obligation
+from model.prove.solvers import SOLVERS
 
 SEEDS = 3
 

@@ -30,7 +30,7 @@ COMMANDS = {
     "soak": "the loop on real processes, under kills, freezes, slow starts and bursts of demand",
     "verify": "the main job: every engine, each leaving its evidence, and the report",
 }
-"""What each command does. Its module, of the same name, has `arguments(parser)` and `run(options)`."""
+"""What each command does. Its module of `model.commands` has `arguments(parser)` and `run(options)`."""
 
 EXITS = (
     "exit codes: 0 holds, 1 violated, 2 usage, 3 undetermined, 70 internal error or an output that is closed or full"
@@ -65,7 +65,7 @@ def _command(argv: Sequence[str]) -> int:
         for name, summary in COMMANDS.items():
             commands.add_parser(name, help=summary, add_help=False)
         name = parser.parse_args(argv[:1]).command
-        module = import_module(f"model.{name}")
+        module = import_module(f"model.commands.{name}")
         parser = _Parser(f"python -m model {name}", module.__doc__)
         module.arguments(parser)
         options = parser.parse_args(argv[1:])

@@ -49,7 +49,7 @@ def answer(options: argparse.Namespace, result: Any, lines: Iterable[str]) -> No
 
 
 def forget(options: argparse.Namespace) -> None:
-    """Remove what an earlier command has kept where this one keeps its evidence, whether it comes to an answer or not."""
+    """Remove what an earlier command has kept in the same file, whether this one comes to an answer or not."""
     path = getattr(options, "evidence", None)
     if path is not None:
         path.unlink(missing_ok=True)

@@ -12,10 +12,10 @@ from pathlib import Path
 from typing import Any
 
 from model import evidence
-from model.machines import MACHINES, Machine
-from model.obligations import ALWAYS, INITIALLY, POSSIBLE, SOMETIMES
 from model.planted.catalogue import BUGS
-from model.solvers import SOLVERS
+from model.prove.machines import MACHINES, Machine
+from model.prove.obligations import ALWAYS, INITIALLY, POSSIBLE, SOMETIMES
+from model.prove.solvers import SOLVERS
 
 Lacks = Callable[[Any], Iterator[str]]
 

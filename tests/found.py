@@ -6,12 +6,12 @@ from functools import cache
 from typing import NamedTuple
 
 from impl.jobs import Job
-from model.breadth import explore
-from model.history import History, Trace
+from model.explore.breadth import explore
+from model.explore.shapes import Setting
+from model.history.happenings import History, Trace
+from model.history.play import Step, play
+from model.history.retell import from_found
 from model.planted import PLANTED
-from model.play import Step, play
-from model.retell import from_found
-from model.shapes import Setting
 
 
 class Instance(NamedTuple):

@@ -17,7 +17,7 @@ from typing import Any
 from unittest.mock import patch
 
 from impl.probe import Answer, Verdict, probe
-from model.scenarios import Line, Notation, Said, hold, noting, parts
+from model.scenarios.notation import Line, Notation, Said, hold, noting, parts
 from tests.servers import Behaviour, Server, refusing, reset, says, silence, trickles
 
 PROXIES = ("http_proxy", "https_proxy", "all_proxy")

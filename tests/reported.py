@@ -13,15 +13,15 @@ from typing import Any
 
 from model import evidence
 from model.__main__ import main
-from model.engines import Outcome, Verdict, engines_of
-from model.machines import MACHINES
-from model.mutants_child import Task
-from model.mutants_matrix import Matrix
-from model.mutants_run import Trial
-from model.obligations import POSSIBLE, SOMETIMES
+from model.engines.engine import Outcome, Verdict, engines_of
+from model.mutants.child import Task
+from model.mutants.matrix import Matrix
+from model.mutants.run import Trial
 from model.planted.catalogue import BUGS
-from model.report_parts import gather
-from model.solvers import SOLVERS
+from model.prove.machines import MACHINES
+from model.prove.obligations import POSSIBLE, SOMETIMES
+from model.prove.solvers import SOLVERS
+from model.report.parts import gather
 from model.steps import STEPS, TESTS, required
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -7,9 +7,9 @@ from pathlib import Path
 from typing import TypeAlias
 
 from model.planted.catalogue import SHIPPED, Code
-from model.scenarios import Line, read
-from model.scheduler_scenarios import SchedulerCase
-from model.worker_scenarios import WorkerCase
+from model.scenarios.notation import Line, read
+from model.scenarios.scheduler_scenarios import SchedulerCase
+from model.scenarios.worker_scenarios import WorkerCase
 from tests.probe_scenarios import ProbeCase
 
 HERE = Path(__file__).parent / "scenarios"

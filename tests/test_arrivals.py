@@ -11,9 +11,9 @@ from pathlib import Path
 import pytest
 
 from impl.jobs import CHAT, IMAGE
-from model.arrivals import LONGEST_LINE, MOST_TOKENS, TraceError, read
-from model.ticks import SECOND
-from model.workload import MOST_DAYS, RENDER_EVERY, RENDER_STEPS, load
+from model.simulate.arrivals import LONGEST_LINE, MOST_TOKENS, TraceError, read
+from model.simulate.ticks import SECOND
+from model.simulate.workload import MOST_DAYS, RENDER_EVERY, RENDER_STEPS, load
 
 ROOT = Path(__file__).parents[1]
 CONVERSATIONS = ROOT.parent / "shared" / "traces" / "azure-llm-2023" / "conv.csv"

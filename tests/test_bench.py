@@ -15,7 +15,7 @@ pytest.importorskip("minicheck", reason="the dependency group `bench` is not ins
 from bench.__main__ import MEASUREMENTS
 from bench.fuzz import Empty
 from bench.record import Bar, Figure, Measurement, Row, times
-from model.fuzz_scheduler import SchedulerMachine
+from model.fuzz.scheduler import SchedulerMachine
 
 ROOT = Path(__file__).resolve().parent.parent
 

@@ -21,12 +21,12 @@ from impl.recorded import RecordedController, RecordedScheduler
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Settings
-from model.check import check, text
-from model.check_lines import decode_only
-from model.comparison import Settings as Load
-from model.comparison import compare
-from model.simulate import SAMPLE
-from model.workload import load
+from model.check.lines import decode_only
+from model.commands.check import check, text
+from model.commands.simulate import SAMPLE
+from model.simulate.comparison import Settings as Load
+from model.simulate.comparison import compare
+from model.simulate.workload import load
 from tests.journals import lines_of, write_lines
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -365,7 +365,7 @@ def test_a_log_is_followed(how: str, sample: list[bytes], tmp_path: Path) -> Non
 def test_a_followed_log_that_shrinks_is_broken(sample: list[bytes], tmp_path: Path, monkeypatch: Any) -> None:
     path = tmp_path / "a.jsonl"
     path.write_bytes(b"".join(sample[:50]))
-    monkeypatch.setattr("model.check_log.sleep", lambda _: path.write_bytes(sample[0]))
+    monkeypatch.setattr("model.check.log.sleep", lambda _: path.write_bytes(sample[0]))
     violation = check(path, follow=True)["violation"]
     assert (violation["property"], violation["detail"][:15]) == ("sequence", "The log was cut")
 

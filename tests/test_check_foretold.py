@@ -11,12 +11,12 @@ from typing import Any
 import pytest
 
 from impl.jobs import Job, by_priority
-from model import check_run
-from model.check import check
-from model.check_log import Log
-from model.check_run import Check
-from model.check_scheduler import Fast
-from model.check_worker import FastWorker, Meant
+from model.check import run as check_run
+from model.check.log import Log
+from model.check.run import Check
+from model.check.scheduler import Fast
+from model.check.worker import FastWorker, Meant
+from model.commands.check import check
 from tests.journals import lines_of, record_controller, record_scheduler, write_lines
 
 SEEDS = range(25)

@@ -15,11 +15,11 @@ from impl.jobs import IMAGE, Job
 from impl.journal import Journal
 from impl.recorded import RecordedScheduler
 from impl.scheduler import Scheduler
-from model.check import check, text
-from model.check_learn import Learner
-from model.check_map import Map, MapError
-from model.check_run import MOST_NOTES
-from model.check_window import MOST
+from model.check.learn import Learner
+from model.check.map import Map, MapError
+from model.check.run import MOST_NOTES
+from model.check.window import MOST
+from model.commands.check import check, text
 from tests.journals import lines_of, record_scheduler, write_lines
 from tests.test_check import command
 
@@ -65,8 +65,8 @@ def test_a_deep_line_of_another_system(tmp_path: Path) -> None:
 
 
 def test_a_line_without_end_is_not_waited_for(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.check_log.BLOCK", 64)
-    monkeypatch.setattr("model.check_log.LONGEST", 1_000)
+    monkeypatch.setattr("model.check.log.BLOCK", 64)
+    monkeypatch.setattr("model.check.log.LONGEST", 1_000)
     violation = refuted(tmp_path / "a.jsonl", OPEN + "x" * 100_000)
     assert (violation["line"], "longer than" in violation["detail"]) == (2, True)
 
@@ -144,7 +144,7 @@ def test_a_log_in_which_nothing_happened_judges_nothing(tmp_path: Path) -> None:
 
 
 def test_digests_that_begin_later_are_no_digests(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.check_log.BLOCK", 256)
+    monkeypatch.setattr("model.check.log.BLOCK", 256)
     record_scheduler(tmp_path / "a.jsonl", Random(1), 50)
     lines = (tmp_path / "a.jsonl").read_bytes().splitlines(keepends=True)
     stripped = b"".join(line[:-30] + b"}\n" for line in lines[:9])
@@ -187,7 +187,7 @@ def test_the_notes_are_counted(tmp_path: Path) -> None:
 
 
 def test_jobs_of_which_no_end_is_told_are_forgotten(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.check_learn.MOST_JOBS", 10)
+    monkeypatch.setattr("model.check.learn.MOST_JOBS", 10)
     kept: list[int] = []
     step = Learner.step
 
@@ -225,7 +225,7 @@ def test_a_log_that_is_rotated_ends_the_following(tmp_path: Path, monkeypatch: p
         path.rename(tmp_path / "a.jsonl.1")
         path.write_text("")
 
-    monkeypatch.setattr("model.check_log.sleep", rotate)
+    monkeypatch.setattr("model.check.log.sleep", rotate)
     result = check(path, follow=True)
     assert (result["verdict"], result["lines"]) == ("tested", len(lines))
     assert "another file took the place of the log" in result["notes"][-1]
@@ -270,7 +270,7 @@ def test_a_deep_map_is_no_map(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="the time zone is not to be set there")
 def test_a_time_without_a_zone_is_the_same_everywhere(tmp_path: Path) -> None:
-    source = "from model.check_map import _seconds; print(_seconds('2026-03-29T02:30:00'))"
+    source = "from model.check.map import _seconds; print(_seconds('2026-03-29T02:30:00'))"
     root = Path(__file__).resolve().parent.parent
     words = [sys.executable, "-c", source]
     told = {

@@ -16,13 +16,13 @@ from impl.recorded import RecordedController, RecordedScheduler
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Settings
-from model.check import check, text
-from model.check_learn import OF_A_LINE, OF_A_PART
-from model.check_log import Log
-from model.check_map import Map, MapError
-from model.check_needs import MISSING, names, needs
-from model.check_run import Check
-from model.machines import SCHEDULER
+from model.check.learn import OF_A_LINE, OF_A_PART
+from model.check.log import Log
+from model.check.map import Map, MapError
+from model.check.needs import MISSING, names, needs
+from model.check.run import Check
+from model.commands.check import check, text
+from model.prove.machines import SCHEDULER
 from tests.journals import lines_of, record_scheduler, write_lines
 
 LOGS = Path(__file__).resolve().parent.parent / "examples" / "logs"
@@ -421,7 +421,7 @@ def test_a_log_may_lack_the_end_of_its_last_line(tmp_path: Path) -> None:
 
 
 def test_names_and_lines_of_any_length(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.check_log.BLOCK", 64)
+    monkeypatch.setattr("model.check.log.BLOCK", 64)
     path = tmp_path / "a.jsonl"
     journal = Journal(path)
     scheduler = RecordedScheduler(Scheduler(1), journal)

@@ -14,7 +14,7 @@ from impl.journal import Journal
 from impl.probe import Verdict
 from impl.recorded import RecordedController, RecordedScheduler
 from impl.worker_state import Phase, Settings
-from model.check import check
+from model.commands.check import check
 from model.planted.catalogue import BUGS, SHIPPED, Code
 
 TARGETS = ("scheduler", "worker", "autoscale")

@@ -10,11 +10,11 @@ import pytest
 
 from impl.jobs import Job
 from model.__main__ import main
-from model.consult import deciding, owed
 from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
-from model.kinds import kinds
-from model.machines import MACHINES
-from model.policy import PolicyError, load
+from model.explore.kinds import kinds
+from model.policy.consult import deciding, owed
+from model.policy.file import PolicyError, load
+from model.prove.machines import MACHINES
 
 URGENCY = "def urgency(job):\n    return job.priority\n"
 CLAIM = 'def {name}(s):\n    """{sentence}"""\n    return {result}\n\nCLAIMS = ({name},)\n'
@@ -228,7 +228,7 @@ def decide(warm, demand, idle_sec, ttl_sec):
 
 @pytest.fixture
 def _impatient(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.simulation.PATIENCE", 500)
+    monkeypatch.setattr("model.simulate.simulation.PATIENCE", 500)
 
 
 @pytest.mark.usefixtures("_impatient")

@@ -26,8 +26,8 @@ from impl.jobs import (
     Stale,
 )
 from impl.scheduler import Scheduler
-from model.conform import Monitor, Violation
-from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+from model.conform.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+from model.conform.monitor import Monitor, Violation
 from model.planted import PLANTED
 from spec import scheduler_claims as claims
 

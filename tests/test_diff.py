@@ -13,14 +13,14 @@ import pytest
 from impl.autoscale import Action, decide
 from impl.jobs import CHAT, IMAGE, Job, by_priority
 from impl.scheduler import Scheduler
-from model import solvers
 from model.__main__ import main
-from model.diff import compare
-from model.difference import Change, Difference, joined
+from model.commands.diff import compare
 from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
-from model.policy import Policy, load
-from model.solvers import Answer
-from model.symbolic import Explorer
+from model.policy.difference import Change, Difference, joined
+from model.policy.file import Policy, load
+from model.prove import solvers
+from model.prove.solvers import Answer
+from model.symbolic.execution import Explorer
 from spec.logic import both, either
 
 ROOT = Path(__file__).resolve().parent.parent

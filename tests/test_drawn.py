@@ -17,20 +17,20 @@ from impl.probe import Verdict
 from impl.scheduler import Scheduler
 from impl.worker_state import Settings
 from model.__main__ import main
-from model.conform import nonconforming
-from model.drawn import STYLE, Html, clipped, element
-from model.drawn_lanes import MOST_QUEUED, MOST_ROWS, lanes
-from model.drawn_originals import decided, findings, history, played
-from model.drawn_rows import loop_rows, rows, text
-from model.events import Admit
-from model.explore_loop import explore_worker
-from model.fuzz import fuzzed, one_round
-from model.fuzz_scheduler import fresh
-from model.history import Happening, admit, cancel, complete, letter, progress, restart
-from model.loops import Loop
+from model.commands.explore_loop import explore_worker
+from model.commands.fuzz import fuzzed, one_round
+from model.conform.events import Admit
+from model.conform.monitor import nonconforming
+from model.conform.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick
+from model.draw.html import STYLE, Html, clipped, element
+from model.draw.lanes import MOST_QUEUED, MOST_ROWS, lanes
+from model.draw.originals import decided, findings, history, played
+from model.draw.rows import loop_rows, rows, text
+from model.explore.loops import Loop
+from model.fuzz.scheduler import fresh
+from model.history.happenings import Happening, admit, cancel, complete, letter, progress, restart
+from model.history.play import play
 from model.planted.worker import SpawnsWhileStarting
-from model.play import play
-from model.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick
 
 ROOT = Path(__file__).resolve().parent.parent
 SVG = "{http://www.w3.org/2000/svg}"

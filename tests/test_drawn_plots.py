@@ -13,16 +13,16 @@ import pytest
 from impl.autoscale import decide
 from impl.jobs import CHAT, IMAGE, Job
 from impl.scheduler import Scheduler
-from model.comparison import Settings, compare
-from model.drawn_plots import LEAST, LEFT, RIGHT, WIDTH, stretch, vram, waits
-from model.drawn_series import LENGTHS, MOST_STAYS, MOST_UPS, PARTS, PERMIL, series
-from model.drawn_series import stretch as stretch_of
-from model.events import apply
-from model.figures import percentile
-from model.simulate import SAMPLE
-from model.simulation import Simulation
-from model.ticks import SECOND
-from model.workload import load
+from model.commands.simulate import SAMPLE
+from model.conform.events import apply
+from model.draw.plots import LEAST, LEFT, RIGHT, WIDTH, stretch, vram, waits
+from model.draw.series import LENGTHS, MOST_STAYS, MOST_UPS, PARTS, PERMIL, series
+from model.draw.series import stretch as stretch_of
+from model.simulate.comparison import Settings, compare
+from model.simulate.figures import percentile
+from model.simulate.simulation import Simulation
+from model.simulate.ticks import SECOND
+from model.simulate.workload import load
 from tests.test_drawn import SVG, boxes, said, tree
 
 RATES = {"chat": 10, "image": 1}

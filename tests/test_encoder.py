@@ -6,10 +6,10 @@ from itertools import islice
 
 import pytest
 
-from model.encoder import check
-from model.machines import AUTOSCALE, MACHINES, SCHEDULER, Machine
-from model.search import Step, arguments, search
-from model.terms import Term
+from model.prove.encoder import check
+from model.prove.machines import AUTOSCALE, MACHINES, SCHEDULER, Machine
+from model.prove.search import Step, arguments, search
+from model.prove.terms import Term
 
 EACH = 2
 
@@ -47,6 +47,6 @@ def test_a_wrong_comparison_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> No
 
 
 def test_a_table_that_forgets_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.terms.TermTable.put", lambda table, _key, _value: table)
+    monkeypatch.setattr("model.prove.terms.TermTable.put", lambda table, _key, _value: table)
     steps = [step for step in some_steps(SCHEDULER) if step.action.name == "cancel_queued"]
     assert {"phase", "seat"} & {each.of for each in check(SCHEDULER, steps)}

@@ -10,9 +10,10 @@ from typing import Any
 
 import pytest
 
-from model import evidence, report, verify
+from model import evidence
 from model.__main__ import main
-from model.machines import AUTOSCALE
+from model.commands import report, verify
+from model.prove.machines import AUTOSCALE
 from model.steps import STEPS, TESTS, some_tests
 from tests.reported import OF, ROOT, fill, keep, told
 

@@ -12,7 +12,7 @@ import pytest
 
 from model.__main__ import main
 from model.exits import HOLDS, VIOLATED
-from model.policy import load
+from model.policy.file import load
 
 ROOT = Path(__file__).resolve().parent.parent
 POLICIES = ROOT / "examples" / "policies"

@@ -14,9 +14,9 @@ from impl.core import Core
 from impl.jobs import Job, Lease, Running
 from impl.scheduler import Scheduler
 from model.__main__ import main
-from model.breadth import Exploration, explore
-from model.liveness import starvation, undrained
-from model.shapes import Entry, Setting, Shape
+from model.explore.breadth import Exploration, explore
+from model.explore.liveness import starvation, undrained
+from model.explore.shapes import Entry, Setting, Shape
 
 LEVELS = tuple(Job("", priority, 1) for priority in (1, 2, 3))
 TWO = tuple(Job("", priority, 2) for priority in (1, 2))
@@ -264,7 +264,7 @@ class Blind:
 
 def test_a_system_that_does_not_drain_would_be_seen(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(Setting, "monitor", lambda *_: Blind())
-    monkeypatch.setattr("model.shapes.look", lambda *_: None)
+    monkeypatch.setattr("model.explore.shapes.look", lambda *_: None)
     monkeypatch.setattr("impl.scheduler.check_snapshot", lambda snapshot: snapshot)
     wrong = undrained(planted(Setting(1, TWO), NeverDrains))
     assert Shape((None,), (Entry(0, 2),)) in wrong

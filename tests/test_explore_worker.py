@@ -17,23 +17,23 @@ from impl.probe import Verdict
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Command, Do, Phase, Settings, Snapshot, Why
-from model import loops
 from model.__main__ import main
-from model.components import components
-from model.conform import Violation
-from model.joined import Driver, Joined
-from model.loops import Loop, retold
-from model.moments import Moment, framed, moment_of
-from model.pairs import Joint, Pair, Pairs
-from model.pairs import retold as retold_joined
+from model.conform.monitor import Violation
+from model.conform.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick, apply
+from model.conform.worker_monitor import CROWD
+from model.conform.worker_watch import Watch
+from model.explore import loops
+from model.explore.components import components
+from model.explore.joined import Driver, Joined
+from model.explore.loops import Loop, retold
+from model.explore.moments import Moment, framed, moment_of
+from model.explore.pairs import Joint, Pair, Pairs
+from model.explore.pairs import retold as retold_joined
+from model.explore.reach import Reached, reach
+from model.explore.shapes import Entry, Setting, Shape
+from model.explore.worker_liveness import stranded, unreaped, unserved
+from model.history.spoken import spoken
 from model.planted.catalogue import BUGS
-from model.reach import Reached, reach
-from model.shapes import Entry, Setting, Shape
-from model.spoken import spoken
-from model.worker_conform import CROWD
-from model.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick, apply
-from model.worker_liveness import stranded, unreaped, unserved
-from model.worker_watch import Watch
 from spec.worker import ACTIONS
 
 SMALL = Settings(ttl=1, start_budget=1, patience=1, alarm_after=1, longest_back_off=1)
@@ -60,7 +60,7 @@ def told(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict
 def judged(monkeypatch: pytest.MonkeyPatch) -> None:
     """The steps of the small instance are judged already."""
     loop, _ = small()
-    monkeypatch.setattr("model.explore_loop.Loop", lambda settings: loop if settings == SMALL else None)
+    monkeypatch.setattr("model.commands.explore_loop.Loop", lambda settings: loop if settings == SMALL else None)
 
 
 @pytest.mark.usefixtures("judged")
@@ -431,7 +431,7 @@ def test_a_budget_that_ends_it_is_no_pass(machine: str, capsys: pytest.CaptureFi
 
 def test_a_fault_is_told(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     make = BUGS["AsksForADemandOfOne"].code.controller
-    monkeypatch.setattr("model.explore_loop.Loop", lambda settings: Loop(settings, make))
+    monkeypatch.setattr("model.commands.explore_loop.Loop", lambda settings: Loop(settings, make))
     arguments = ("--machine", "worker", "--patience", "1", "--longest-back-off", "1", "--max-states", "120")
     code, record = told(capsys, *arguments)
     assert (code, record["verdict"]) == (1, "refuted")

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
-from model import fuzz
 from model.__main__ import main
-from model.fuzz_scheduler import RULES, SchedulerMachine, fresh
+from model.commands import fuzz
+from model.fuzz.scheduler import RULES, SchedulerMachine, fresh
 from model.planted import PLANTED
 
 
@@ -36,7 +36,7 @@ def test_a_rule_that_never_fires_is_no_pass(
     monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(SchedulerMachine, "somebody_ran", lambda _: False)
-    monkeypatch.setattr("model.fuzz.RULES", [*RULES, "a_rule_that_never_fires"])
+    monkeypatch.setattr("model.commands.fuzz.RULES", [*RULES, "a_rule_that_never_fires"])
     code, told = report(capsys, "--profile", "ci", "--histories", "60")
     assert code == 3
     assert "rule a_rule_that_never_fires" in told["never_seen"]
@@ -60,7 +60,7 @@ def test_a_wrong_policy_is_refuted_by_two_jobs(tmp_path: Path, capsys: pytest.Ca
 
 def test_a_planted_bug_is_refuted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     planted = fresh(SchedulerMachine, scheduler_type=PLANTED["DropsTheVictim"].scheduler)
-    monkeypatch.setattr("model.fuzz.SchedulerMachine", planted)
+    monkeypatch.setattr("model.commands.fuzz.SchedulerMachine", planted)
     code, told = report(capsys, "--seed", "0")
     assert code == 1
     assert "no_live_job_vanishes" in told["violation"]["claims"]

@@ -12,16 +12,16 @@ from hypothesis import reject
 
 from impl.worker import Controller
 from impl.worker_state import Command, Do, Settings
-from model import fuzz
 from model.__main__ import main
-from model.conform import Violation
-from model.counting import Counting, fresh
-from model.fuzz_joined import JoinedMachine
-from model.fuzz_worker import WorkerMachine
-from model.joined import Driver
+from model.commands import fuzz
+from model.conform.monitor import Violation
+from model.conform.worker_events import Event
+from model.explore.joined import Driver
+from model.explore.smallest import smallest
+from model.fuzz.counting import Counting, fresh
+from model.fuzz.joined import JoinedMachine
+from model.fuzz.worker import WorkerMachine
 from model.planted.catalogue import BUGS
-from model.smallest import smallest
-from model.worker_events import Event
 
 
 def report(capsys: pytest.CaptureFixture[str], *arguments: str) -> tuple[int, dict[str, Any]]:
@@ -135,7 +135,7 @@ def test_a_wrong_driver_is_found_by_name(driver: Driver, claim: str, events: int
 
 def test_a_planted_bug_is_refuted(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     make = BUGS["AdoptsAStranger"].code.controller
-    monkeypatch.setattr("model.fuzz_worker.WorkerMachine", fresh(WorkerMachine, controller_type=make))
+    monkeypatch.setattr("model.fuzz.worker.WorkerMachine", fresh(WorkerMachine, controller_type=make))
     code, told = report(capsys, "--machine", "worker", "--seed", "0")
     assert (code, told["verdict"]) == (1, "refuted")
     assert told["violation"]["claims"] == ["nothing_is_adopted_in_cold", "conformance"]
@@ -150,7 +150,7 @@ def test_a_controller_that_begins_wrongly_is_refuted(
             super().__init__(settings, now)
             self._set(back_off=99)
 
-    monkeypatch.setattr("model.fuzz_worker.WorkerMachine", fresh(WorkerMachine, controller_type=BacksOffAtOnce))
+    monkeypatch.setattr("model.fuzz.worker.WorkerMachine", fresh(WorkerMachine, controller_type=BacksOffAtOnce))
     code, told = report(capsys, "--machine", "worker", "--seed", "0")
     assert (code, told["violation"]["claims"]) == (1, ["the_back_off_stays_within_its_bounds"])
     assert len(told["violation"]["history"]) == 1
@@ -163,7 +163,7 @@ def test_nonsense_that_is_taken_is_refuted(monkeypatch: pytest.MonkeyPatch, caps
         def tick(self, now: int, demand: int | None) -> Command:
             return super().tick(max(now, self._s.now), demand)
 
-    monkeypatch.setattr("model.fuzz_worker.WorkerMachine", fresh(WorkerMachine, controller_type=TakesAnyTime))
+    monkeypatch.setattr("model.fuzz.worker.WorkerMachine", fresh(WorkerMachine, controller_type=TakesAnyTime))
     code, told = report(capsys, "--machine", "worker", "--seed", "0")
     assert (code, told["verdict"], told["violation"]["detail"]) == (1, "refuted", "nonsense was taken")
 

@@ -10,11 +10,13 @@ import pytest
 from impl.core import Core
 from impl.jobs import Cancelled, Ended, Job, Lease, Nothing, Placed, Progressed, Queued, Reason, Refused, Stale
 from impl.scheduler import Scheduler
-from model.breadth import Found, explore
-from model.conform import nonconforming
-from model.events import Admit, Cancel, Complete, Event, Progress, Restart
+from model.conform.events import Admit, Cancel, Complete, Event, Progress, Restart
+from model.conform.monitor import nonconforming
+from model.conform.watch import Watch
 from model.exits import UNDETERMINED
-from model.history import (
+from model.explore.breadth import Found, explore
+from model.explore.shapes import Label, Setting
+from model.history.happenings import (
     KINDS,
     NEVER,
     Happening,
@@ -28,13 +30,11 @@ from model.history import (
     progress,
     restart,
 )
+from model.history.play import Step, play
+from model.history.retell import from_events, from_found
+from model.history.shrink import shrink
 from model.planted import PLANTED
-from model.play import Step, play
-from model.policy import PolicyError
-from model.retell import from_events, from_found
-from model.shapes import Label, Setting
-from model.shrink import shrink
-from model.watch import Watch
+from model.policy.file import PolicyError
 from tests.found import BUGS, broken, history, played
 from tests.stories import image
 
@@ -406,7 +406,7 @@ def test_a_search_that_is_cut_off_says_so(monkeypatch: pytest.MonkeyPatch) -> No
     small, smallest = shrink(noise, "no_work_is_lost", on("ForgetsProgress"))
     assert (len(small), smallest) == (2, True)
     for budget in (1, len(noise) + 3, 2 * len(noise)):
-        monkeypatch.setattr("model.shrink.BUDGET", budget)
+        monkeypatch.setattr("model.history.shrink.BUDGET", budget)
         assert shrink(noise, "no_work_is_lost", on("ForgetsProgress")) == (noise, False)
 
 

@@ -25,8 +25,8 @@ from impl.host_lock import SIZE, Lock, Record
 from impl.host_system import Process, Worker
 from impl.worker import Controller
 from impl.worker_state import Do, Phase, Settings
-from model.check import check
-from model.hosted import HOST, Hosted, answers, free_port, wait
+from model.commands.check import check
+from model.soak.hosted import HOST, Hosted, answers, free_port, wait
 from tests.hosts.stories import Begin, end, hosted, nothing_is_wrong, starts, told, wait_for, wait_for_ticks
 from tests.servers import Server, refusing, says
 

@@ -20,9 +20,9 @@ from typing import Any
 
 import pytest
 
-from model import hosted as running
-from model.conform import Violation
-from model.hosted import HOST, Hosted, answers, cpu_seconds, free_port, wait
+from model.conform.monitor import Violation
+from model.soak import hosted as running
+from model.soak.hosted import HOST, Hosted, answers, cpu_seconds, free_port, wait
 from tests.hosts.stories import WORKER, Begin, end, hosted, starts, told, wait_for, wait_for_ticks
 from tests.servers import Server, says
 

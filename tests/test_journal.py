@@ -22,7 +22,7 @@ from impl.recorded import RecordedController, RecordedScheduler
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Settings
-from model.check import check
+from model.commands.check import check
 from tests.journals import lines_of, record_controller, record_scheduler
 
 

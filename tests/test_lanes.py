@@ -9,10 +9,10 @@ import pytest
 from impl.core import Core
 from impl.jobs import Cancelled, Job, Nothing, Urgency
 from impl.scheduler import Scheduler
-from model.history import admit, cancel, complete, progress, restart
-from model.lanes import WIDTH, called, faults, lanes, picture, verdict, words
+from model.history.happenings import admit, cancel, complete, progress, restart
+from model.history.lanes import WIDTH, called, faults, lanes, picture, verdict, words
+from model.history.play import play
 from model.planted import PLANTED
-from model.play import play
 from spec.logic import Claim, Property, every, sentence
 from spec.scheduler import State, queued
 from spec.scheduler_claims import ALWAYS, STEPS

@@ -8,10 +8,10 @@ from typing import Any
 
 import pytest
 
-from model.induction import counterexample
-from model.machines import AUTOSCALE, SCHEDULER, Machine
-from model.obligations import obligations
-from model.solvers import ask_cvc5, ask_z3
+from model.prove.induction import counterexample
+from model.prove.machines import AUTOSCALE, SCHEDULER, Machine
+from model.prove.obligations import obligations
+from model.prove.solvers import ask_cvc5, ask_z3
 from spec import autoscale
 from spec.logic import Action, Claim, Job, Property, Slot, both, each, either, every, negate
 from spec.scheduler import (
@@ -280,7 +280,7 @@ def test_the_obligation_that_should_notice_does(name: str) -> None:
 
 @pytest.mark.parametrize("name", list(FAULTS)[::6])
 def test_no_solver_proves_it(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("model.solvers.TIMEOUT_MS", 1_000)
+    monkeypatch.setattr("model.prove.solvers.TIMEOUT_MS", 1_000)
     fault = FAULTS[name]
     [obligation] = obligations(fault.planted(), fault.action, fault.breaks)
     assert ask_z3(obligation.text, 1).word != "unsat"

@@ -13,12 +13,13 @@ from typing import Any
 
 import pytest
 
-from model import mutants, mutants_run
-from model.engines import ENDS, Engine, Outcome, Undetermined, Verdict, ask
-from model.mutants_child import Task
-from model.mutants_matrix import Matrix
-from model.mutants_run import Trial, trials
-from model.mutants_source import of_module
+from model.commands import mutants
+from model.engines.engine import ENDS, Engine, Outcome, Undetermined, Verdict, ask
+from model.mutants import run as mutants_run
+from model.mutants.child import Task
+from model.mutants.matrix import Matrix
+from model.mutants.run import Trial, trials
+from model.mutants.source import of_module
 from model.planted import autoscale
 from model.planted.bugs import SHIPPED, Code
 from model.planted.catalogue import BUGS

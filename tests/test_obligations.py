@@ -7,9 +7,9 @@ from functools import cache
 
 import pytest
 
-from model.machines import AUTOSCALE, MACHINES
-from model.obligations import Obligation, obligations
-from model.solvers import SOLVERS
+from model.prove.machines import AUTOSCALE, MACHINES
+from model.prove.obligations import Obligation, obligations
+from model.prove.solvers import SOLVERS
 from model.steps import required
 from spec.autoscale import Decision, State
 from spec.logic import Claim, Property, negate

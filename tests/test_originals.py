@@ -20,17 +20,17 @@ from hypothesis.stateful import initialize, run_state_machine_as_test
 from impl.gate import scheduler_rows
 from impl.jobs import Job, Outcome, by_priority
 from impl.scheduler import Scheduler
-from model.breadth import explore
-from model.conform import Violation
-from model.events import Event
-from model.fuzz_scheduler import RULES, SchedulerMachine, fresh
-from model.history import Happening, History, admit, complete, letter
+from model.conform.events import Event
+from model.conform.monitor import Violation
+from model.explore.breadth import explore
+from model.explore.shapes import Setting
+from model.fuzz.scheduler import RULES, SchedulerMachine, fresh
+from model.history.happenings import Happening, History, admit, complete, letter
+from model.history.play import Step, play
+from model.history.retell import from_events, from_found
+from model.history.shrink import shrink
 from model.originals import mesh_autoscale, sched_qos
 from model.originals.adapter import QosByName, QosScheduler
-from model.play import Step, play
-from model.retell import from_events, from_found
-from model.shapes import Setting
-from model.shrink import shrink
 from tests.originals import AUTOSCALE, SCHEDULER, row
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -23,11 +23,11 @@ from impl import command
 from impl.autoscale import Action, decide, savings_permil
 from impl.gate import autoscale_report, autoscale_rows
 from impl.probe import Answer, Verdict, judge, probe
-from model.conform import Violation, judge_decision
-from model.findings import Judgement
-from model.judge import EQUALS, judge_decide, judge_savings
+from model.conform.monitor import Violation, judge_decision
 from model.originals import mesh_autoscale
 from model.originals.mesh_autoscale import am_decide, am_probe_warm, am_resp_2xx, am_savings_permil
+from model.symbolic.findings import Judgement
+from model.symbolic.judge import EQUALS, judge_decide, judge_savings
 from spec.autoscale import Decision, State, savings_lie_between_0_and_1000
 from tests.originals import AUTOSCALE
 from tests.servers import Behaviour, Server, full_backlog, refusing, reset, says, silence

@@ -11,7 +11,7 @@ from urllib.parse import unquote, urlsplit
 
 import pytest
 
-from model.report import store
+from model.commands.report import store
 from tests import reported
 from tests.browser import NAMES, Browser, Page, browser, program
 

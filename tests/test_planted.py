@@ -9,8 +9,8 @@ import pytest
 
 from impl import command, worker
 from impl.autoscale import Action, decide
-from model.engines import ask, engines_of
-from model.mutants_matrix import OF_THE_CHECKER, properties
+from model.engines.engine import ask, engines_of
+from model.mutants.matrix import OF_THE_CHECKER, properties
 from model.planted.bugs import SHIPPED, Code, enter
 from model.planted.catalogue import BUGS
 from spec import autoscale, scheduler_claims, worker_claims

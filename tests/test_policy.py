@@ -13,11 +13,11 @@ from impl.checks import I64_MAX, I64_MIN
 from impl.jobs import Job
 from model.__main__ import main
 from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
-from model.findings import Finding, Judgement, exit_code
-from model.judge import judge
-from model.policy import RESPECT, Policy, PolicyError, load
-from model.promises import ENDS, Judge
-from model.urgency import judge_urgency
+from model.policy.file import RESPECT, Policy, PolicyError, load
+from model.symbolic.findings import Finding, Judgement, exit_code
+from model.symbolic.judge import judge
+from model.symbolic.promises import ENDS, Judge
+from model.symbolic.urgency import judge_urgency
 from tests.sources import made
 
 POLICIES = Path(__file__).resolve().parent.parent / "examples" / "policies"

@@ -11,11 +11,12 @@ from typing import Any
 
 import pytest
 
-from model import prove, solvers
 from model.__main__ import main
-from model.machines import AUTOSCALE, MACHINES, SCHEDULER
-from model.obligations import POSSIBLE, obligations
-from model.solvers import Answer
+from model.commands import prove
+from model.prove import solvers
+from model.prove.machines import AUTOSCALE, MACHINES, SCHEDULER
+from model.prove.obligations import POSSIBLE, obligations
+from model.prove.solvers import Answer
 from spec.logic import Action, Claim, Property, negate
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -17,15 +17,15 @@ import pytest
 from impl.jobs import by_priority
 from impl.scheduler import Scheduler
 from model.__main__ import main
-from model.events import Admit
+from model.conform.events import Admit
 from model.exits import HOLDS, UNDETERMINED, USAGE, VIOLATED
-from model.history import Trace, admit, complete
+from model.history.happenings import Trace, admit, complete
+from model.history.play import Leases, play
+from model.history.possible import possible
+from model.history.regression import perform
+from model.history.save import save
 from model.planted import PLANTED
-from model.play import Leases, play
-from model.policy import load
-from model.possible import possible
-from model.regression import perform
-from model.save import save
+from model.policy.file import load
 from tests.found import BUGS, history, played, trace
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -244,7 +244,7 @@ def test_a_policy_that_is_missing_is_a_mistake(saved: Path) -> None:
 def test_a_policy_that_gives_no_urgency_is_undetermined(
     body: str, saved_test: Path, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("model.consult.consult.__kwdefaults__", {"seconds": 0.2})
+    monkeypatch.setattr("model.policy.consult.consult.__kwdefaults__", {"seconds": 0.2})
     (saved_test.parent.parent / "wrong.py").write_text(f"def urgency(job):\n    {body}\n")
     assert main(["replay", str(saved_test)]) == UNDETERMINED
     output = capsys.readouterr()

@@ -9,10 +9,11 @@ from typing import Any
 
 import pytest
 
-from model import evidence, report
+from model import evidence
 from model.__main__ import main
-from model.machines import AUTOSCALE
-from model.report_steps import seeds, timeless
+from model.commands import report
+from model.prove.machines import AUTOSCALE
+from model.report.steps import seeds, timeless
 from tests.reported import OF, asked, fill, keep, refuted, told
 
 

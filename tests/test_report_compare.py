@@ -11,10 +11,10 @@ from typing import Any
 
 import pytest
 
-from model import report
 from model.__main__ import main
-from model.machines import AUTOSCALE
-from model.report_compare import compare, is_loss
+from model.commands import report
+from model.prove.machines import AUTOSCALE
+from model.report.compare import compare, is_loss
 from tests.reported import fill, told
 
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from model.report_page import page, prose
+from model.report.page import page, prose
 from tests.reported import asked, fill, fuzzed, keep, refuted, told
 
 NUMBER = re.compile(r"\d[\d,]*(?:\.\d+)?(?:e-?\d+)?")

@@ -11,10 +11,10 @@ from typing import Any
 import pytest
 from jsonschema import Draft4Validator, Draft202012Validator
 
-from model.report import SCHEMA
-from model.report_parts import gather
-from model.sarif import SCHEMA as OFFICIAL
-from model.sarif import sarif
+from model.commands.report import SCHEMA
+from model.report.parts import gather
+from model.report.sarif import SCHEMA as OFFICIAL
+from model.report.sarif import sarif
 from tests.reported import ROOT, fill, fuzzed, keep, proved, refuted, told
 
 

@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from model.machines import MACHINES
-from model.report_properties import GROUPS
-from model.report_readme import Unreadable, stated, table
-from model.report_requirements import REQUIREMENTS
-from model.report_strength import RANKS
-from model.report_trust import unmatched
+from model.prove.machines import MACHINES
+from model.report.properties import GROUPS
+from model.report.readme import Unreadable, stated, table
+from model.report.requirements import REQUIREMENTS
+from model.report.strength import RANKS
+from model.report.trust import unmatched
 from tests import reported
 from tests.reported import ROOT, asked, fill, fuzzed, keep, proved, refuted, strength, told
 
@@ -274,7 +274,7 @@ def test_the_trusted_base_names_files_that_are_there_and_all_that_know_a_solver(
     named = {file["file"] for each in told(tmp_path)["trusted"]["files"] for file in each["files"]}
     known = {
         path.relative_to(ROOT).as_posix()
-        for path in (ROOT / "model").glob("*.py")
+        for path in (ROOT / "model").rglob("*.py")
         if any(line in ("import z3", "import cvc5") for line in path.read_text().splitlines())
     }
     assert known

@@ -18,17 +18,19 @@ import pytest
 
 from impl.jobs import Outcome, Snapshot
 from impl.scheduler import Scheduler
-from model import breadth, evidence, explore, fuzz, prove, report, verify
+from model import evidence
 from model.__main__ import main
-from model.breadth import Exploration
-from model.conform import Monitor
-from model.events import Event, Restart
-from model.fuzz_scheduler import RULES
-from model.machines import AUTOSCALE, MACHINES, Machine
-from model.obligations import Obligation, obligations
+from model.commands import explore, fuzz, prove, report, verify
+from model.conform.events import Event, Restart
+from model.conform.monitor import Monitor
+from model.explore import breadth
+from model.explore.breadth import Exploration
+from model.explore.shapes import Setting
+from model.fuzz.scheduler import RULES
 from model.planted import catalogue
-from model.shapes import Setting
-from model.solvers import SOLVERS, Answer
+from model.prove.machines import AUTOSCALE, MACHINES, Machine
+from model.prove.obligations import Obligation, obligations
+from model.prove.solvers import SOLVERS, Answer
 from model.steps import STEPS, Step
 from spec.logic import Property, either, negate
 from tests import test_sensitivity

@@ -16,17 +16,17 @@ import pytest
 
 from impl.jobs import Job, Urgency
 from impl.scheduler import Scheduler
-from model import regression
-from model.breadth import explore
-from model.history import Happening, Trace, admit, cancel, complete, progress, restart
-from model.itf import from_itf, to_itf
+from model.explore.breadth import explore
+from model.explore.shapes import Setting
+from model.history import regression
+from model.history.happenings import Happening, Trace, admit, cancel, complete, progress, restart
+from model.history.itf import from_itf, to_itf
+from model.history.play import Step, play
+from model.history.regression import choose, hold, perform
+from model.history.retell import from_found
+from model.history.save import read, save
 from model.planted import PLANTED
-from model.play import Step, play
-from model.policy import load
-from model.regression import choose, hold, perform
-from model.retell import from_found
-from model.save import read, save
-from model.shapes import Setting
+from model.policy.file import load
 from tests.found import BUGS, played, trace
 
 ROOT = Path(__file__).resolve().parent.parent

@@ -9,8 +9,8 @@ import pytest
 
 from impl.jobs import Ended, Lease, Placed, Stale
 from impl.scheduler import Scheduler
-from model.scenarios import Failed, read
-from model.scheduler_scenarios import RECORDS
+from model.scenarios.notation import Failed, read
+from model.scenarios.scheduler_scenarios import RECORDS
 from tests.scenario_tables import TABLES, scheduler_case, worker_case
 
 EVENTFUL = "S=2 Q=1: A=1/30; B=5/9; +4; C=10/5; E=1/2; done(C); cancel(B); late(C#0); cancel(Z)"

@@ -11,14 +11,14 @@ import pytest
 from impl.jobs import Job, Outcome, RequestId, Stale
 from impl.worker import Controller
 from impl.worker_state import Command, Settings
-from model.conform import ACTIONS, Violation
+from model.conform.monitor import ACTIONS, Violation
+from model.conform.worker_monitor import ACTIONS as LOOP_ACTIONS
 from model.planted import PLANTED
 from model.planted.catalogue import Code
-from model.scenarios import Failed
-from model.scheduler_scenarios import SchedulerCase
-from model.specified import Specified
-from model.worker_conform import ACTIONS as LOOP_ACTIONS
-from model.worker_specified import SpecifiedController
+from model.scenarios.notation import Failed
+from model.scenarios.scheduler_scenarios import SchedulerCase
+from model.scenarios.specified import Specified
+from model.scenarios.worker_specified import SpecifiedController
 from spec.logic import Action
 from tests.scenario_bugs import PAIRED, TakesArrivalsFirst, wrong_for
 from tests.scenario_tables import SCENARIOS, Case, check, scheduler_case, worker_case
@@ -111,8 +111,8 @@ def test_the_specification_has_to_answer_the_same(monkeypatch: pytest.MonkeyPatc
     loop = worker_case("ttl=5: t0 demand=1; t0 end", "no REAP")
     scheduler.check()
     loop.check()
-    monkeypatch.setattr("model.scheduler_scenarios.Specified", Deaf)
-    monkeypatch.setattr("model.worker_scenarios.SpecifiedController", Lazy)
+    monkeypatch.setattr("model.scenarios.scheduler_scenarios.Specified", Deaf)
+    monkeypatch.setattr("model.scenarios.worker_scenarios.SpecifiedController", Lazy)
     with pytest.raises(Failed, match="by the specification"):
         scheduler.check()
     with pytest.raises(Failed, match="by the specification"):

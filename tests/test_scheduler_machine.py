@@ -8,8 +8,8 @@ from hypothesis import HealthCheck, Phase, settings
 from hypothesis.stateful import run_state_machine_as_test
 
 from impl.scheduler import Scheduler
-from model.conform import Violation
-from model.fuzz_scheduler import WITNESSES, SchedulerMachine, fresh
+from model.conform.monitor import Violation
+from model.fuzz.scheduler import WITNESSES, SchedulerMachine, fresh
 from model.planted import PLANTED
 from spec.scheduler import ACTIONS
 

@@ -26,7 +26,7 @@ from impl.jobs import (
     by_priority,
 )
 from impl.scheduler import Scheduler
-from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+from model.conform.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
 from tests.stories import chat, image, running, unchanged, waiting, with_jobs
 
 

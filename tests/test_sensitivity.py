@@ -19,13 +19,13 @@ from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Command, Phase
 from impl.worker_state import Snapshot as WorkerSnapshot
-from model import engines_worker
-from model.conform import Monitor, Violation
-from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
-from model.worker_conform import ACTIONS as WORKER_ACTIONS
-from model.worker_conform import Monitor as WorkerMonitor
-from model.worker_events import Event as WorkerEvent
-from model.worker_watch import Watch as WorkerWatch
+from model.conform.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+from model.conform.monitor import Monitor, Violation
+from model.conform.worker_events import Event as WorkerEvent
+from model.conform.worker_monitor import ACTIONS as WORKER_ACTIONS
+from model.conform.worker_monitor import Monitor as WorkerMonitor
+from model.conform.worker_watch import Watch as WorkerWatch
+from model.engines import worker as engines_worker
 from spec import worker_world
 from spec.scheduler import ACTIONS
 

@@ -20,14 +20,14 @@ from impl.autoscale import Action, decide
 from impl.core import Core
 from impl.jobs import CHAT, IMAGE, Ended, Job, Lease, Outcome, Placed, Queued, Reason, Refused, Running
 from impl.scheduler import Scheduler
-from model import sample
 from model.__main__ import main
-from model.baseline import FirstComeFirstServed
-from model.conform import Monitor
-from model.events import Admit, Cancel, Complete, Event, apply
-from model.figures import percentile
-from model.simulation import Simulation
-from model.ticks import SECOND, steps_in, ticks_for
+from model.conform.events import Admit, Cancel, Complete, Event, apply
+from model.conform.monitor import Monitor
+from model.simulate import sample
+from model.simulate.baseline import FirstComeFirstServed
+from model.simulate.figures import percentile
+from model.simulate.simulation import Simulation
+from model.simulate.ticks import SECOND, steps_in, ticks_for
 
 ROOT = Path(__file__).parents[1]
 CONVERSATIONS = ROOT.parent / "shared" / "traces" / "azure-llm-2023" / "conv.csv"
@@ -489,7 +489,7 @@ def test_what_no_command_expects_is_no_verdict(
     def fail(*_: object) -> None:
         raise error
 
-    monkeypatch.setattr("model.simulate.load", fail)
+    monkeypatch.setattr("model.commands.simulate.load", fail)
     assert main(["simulate"]) == code
     assert not capsys.readouterr().out
 
@@ -616,7 +616,7 @@ def test_a_planted_fault_of_the_policy_is_shown_by_one_decision(
     monkeypatch: pytest.MonkeyPatch,
     capsys: pytest.CaptureFixture[str],
 ) -> None:
-    monkeypatch.setattr("model.watch.decide", fault)
+    monkeypatch.setattr("model.conform.watch.decide", fault)
     assert main(["simulate", "--json", "--ttl", "3"]) == 1
     violation = json.loads(capsys.readouterr().out)["violation"]
     assert violation["property"] == claim

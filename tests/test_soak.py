@@ -10,12 +10,13 @@ from pathlib import Path
 
 import pytest
 
-from model import events, soak
+from model.commands import soak
+from model.commands.soak import MUST, NEVER
+from model.conform import events
 from model.exits import HOLDS, USAGE, VIOLATED
-from model.hosted import wait
-from model.soak import MUST, NEVER
-from model.soak_driver import Driver
-from model.soak_lane import Lane
+from model.soak.driver import Driver
+from model.soak.hosted import wait
+from model.soak.lane import Lane
 
 HOSTS = Path(__file__).parent / "hosts"
 SEED = 5

@@ -11,8 +11,8 @@ from typing import Any
 
 import pytest
 
-from model.machines import AUTOSCALE, SCHEDULER, Machine
-from model.search import Step, arguments, search
+from model.prove.machines import AUTOSCALE, SCHEDULER, Machine
+from model.prove.search import Step, arguments, search
 from spec import autoscale, scheduler_outcomes
 from spec.logic import Finite, Property, Table, negate
 from spec.scheduler import free, is_queued, is_running

@@ -11,12 +11,12 @@ from impl.probe import Verdict
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Phase, Settings
-from model.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
-from model.specified import Specified
-from model.worker_events import Event as LoopEvent
-from model.worker_events import Exited, Gone, JobEnded, Probed, Progressed, Tick
-from model.worker_events import apply as apply_to_loop
-from model.worker_specified import SpecifiedController
+from model.conform.events import Admit, Cancel, Complete, Event, Progress, Restart, apply
+from model.conform.worker_events import Event as LoopEvent
+from model.conform.worker_events import Exited, Gone, JobEnded, Probed, Progressed, Tick
+from model.conform.worker_events import apply as apply_to_loop
+from model.scenarios.specified import Specified
+from model.scenarios.worker_specified import SpecifiedController
 
 
 def event(random: Random, leases: list[Lease]) -> Event:

@@ -15,12 +15,13 @@ from typing import Any
 import pytest
 
 from impl.autoscale import decide, savings_permil
-from model import guard, symbolic
-from model.deadline import Overdue, within
-from model.subset import Unfollowable
-from model.symbolic import Explorer, Path
-from model.symbols import Opaque, Symbol, Word
-from model.terms import Term
+from model.policy.deadline import Overdue, within
+from model.prove.terms import Term
+from model.symbolic import execution as symbolic
+from model.symbolic import guard
+from model.symbolic.execution import Explorer, Path
+from model.symbolic.subset import Unfollowable
+from model.symbolic.symbols import Opaque, Symbol, Word
 from tests.sources import made
 
 SEED = 7

@@ -13,12 +13,13 @@ from typing import Any
 import pytest
 
 from impl.autoscale import Action, decide, savings_permil
-from model import solvers, table
 from model.__main__ import main
-from model.findings import Finding, Judgement, exit_code
-from model.judge import EQUALS, judge, judge_decide, judge_savings
-from model.promises import ENDS, Judge, Promise
-from model.solvers import Answer
+from model.commands import table
+from model.prove import solvers
+from model.prove.solvers import Answer
+from model.symbolic.findings import Finding, Judgement, exit_code
+from model.symbolic.judge import EQUALS, judge, judge_decide, judge_savings
+from model.symbolic.promises import ENDS, Judge, Promise
 from spec import autoscale
 from tests.sources import made
 

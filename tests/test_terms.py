@@ -9,8 +9,8 @@ from typing import Any
 import pytest
 import z3
 
-from model import terms
-from model.solvers import ask_cvc5, ask_z3
+from model.prove import terms
+from model.prove.solvers import ask_cvc5, ask_z3
 from spec.logic import (
     Action,
     Finite,

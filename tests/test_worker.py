@@ -10,8 +10,8 @@ from impl.autoscale import Action, decide
 from impl.probe import Verdict
 from impl.worker import Controller
 from impl.worker_state import Command, Do, Phase, Settings, Snapshot, Why
-from model.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick, apply
-from model.worker_watch import Watch
+from model.conform.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick, apply
+from model.conform.worker_watch import Watch
 
 WARM, COLD, UNKNOWN = Verdict.WARM, Verdict.COLD, Verdict.UNKNOWN
 BAD_NUMBERS: tuple[Any, ...] = (-1, True, 1.0, float("nan"), float("inf"), "1", 2**63)

@@ -13,16 +13,16 @@ from impl.probe import Verdict
 from impl.scheduler import Scheduler
 from impl.worker import Controller
 from impl.worker_state import Command, Do, Phase, Settings, Snapshot, Why
-from model import engines_worker
-from model.conform import Violation
-from model.events import Admit, Complete, Progress, Restart
+from model.conform.events import Admit, Complete, Progress, Restart
+from model.conform.monitor import Violation
+from model.conform.watch import Watch as SchedulerWatch
+from model.conform.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick
+from model.conform.worker_monitor import ACTIONS, Monitor
+from model.conform.worker_watch import Watch
+from model.engines import worker as engines_worker
 from model.planted.catalogue import BUGS
 from model.planted.worker import AsksForADemandOfOne
 from model.planted.worker_events import StopsInSilence
-from model.watch import Watch as SchedulerWatch
-from model.worker_conform import ACTIONS, Monitor
-from model.worker_events import Adopted, Event, Exited, Gone, JobEnded, Probed, Progressed, Tick
-from model.worker_watch import Watch
 from spec import worker_claims
 
 SEEDS = 30

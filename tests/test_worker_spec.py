@@ -10,12 +10,12 @@ from typing import Any
 
 import pytest
 
-from model.induction import counterexample
-from model.machines import WORKER, Machine
-from model.obligations import obligations
-from model.search import Step, sorts
-from model.solvers import ask_cvc5, ask_z3
-from model.worker_instances import after, worker_instance, worker_instances
+from model.prove.induction import counterexample
+from model.prove.machines import WORKER, Machine
+from model.prove.obligations import obligations
+from model.prove.search import Step, sorts
+from model.prove.solvers import ask_cvc5, ask_z3
+from model.prove.worker_instances import after, worker_instance, worker_instances
 from spec import worker, worker_world
 from spec.logic import Action, Claim, Job, Property, both, each, either, every, implies, ite, negate
 from spec.worker_state import (

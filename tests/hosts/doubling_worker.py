@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 from typing import Any
 
-from model import soak_worker
+from model.soak import worker as soak_worker
 
 
 class Doubling(soak_worker.Worker):

@@ -9,8 +9,8 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from model.check import check
-from model.hosted import Hosted, answers, free_port, wait
+from model.commands.check import check
+from model.soak.hosted import Hosted, answers, free_port, wait
 
 WORKER = Path(__file__).with_name("worker.py")
 Begin = Callable[..., Hosted]

@@ -1,0 +1,1 @@
+"""Logs held to the specification, line by line."""

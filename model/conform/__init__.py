@@ -1,0 +1,1 @@
+"""Steps of the code, held to the specification."""

@@ -1,0 +1,1 @@
+"""Histories and figures as drawings."""

@@ -1,0 +1,1 @@
+"""What each engine asks of code that may be wrong."""

@@ -1,0 +1,1 @@
+"""All histories of finite instances."""

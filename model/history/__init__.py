@@ -1,0 +1,1 @@
+"""Histories, told, played, made small and saved."""

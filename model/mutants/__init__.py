@@ -1,0 +1,1 @@
+"""Wrong code, run by run, and the kill matrix."""

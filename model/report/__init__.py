@@ -1,0 +1,1 @@
+"""What is known, gathered, weighed and laid out as one page."""

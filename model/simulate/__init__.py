@@ -1,0 +1,1 @@
+"""Arrivals over a day."""

@@ -1,0 +1,1 @@
+"""Real hosts and workers under faults."""
