@@ -13,6 +13,7 @@ from importlib import import_module
 from io import TextIOWrapper
 from typing import Any
 
+from impl.__main__ import drop_what_is_stuck
 from model import evidence
 from model.exits import HOLDS, INTERNAL, USAGE
 
@@ -91,4 +92,5 @@ if __name__ == "__main__":
     status = main(sys.argv[1:])
     if status == INTERNAL:
         os._exit(status)  # what an output did not take would fail once more on the way out, with another exit code
+    drop_what_is_stuck()
     sys.exit(status)

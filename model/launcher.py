@@ -32,6 +32,9 @@ def main() -> int:
         code = INTERNAL
     if code == INTERNAL:
         os._exit(code)  # what an output did not take would fail once more on the way out, with another exit code
+    from impl.__main__ import drop_what_is_stuck
+
+    drop_what_is_stuck()
     return code
 
 

@@ -44,7 +44,13 @@ def run(*words: Word, cwd: Path = ROOT, **settings: Any) -> Ended:
 
 def start(line: list[Word], cwd: Path = ROOT, **settings: Any) -> Ended:
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "stdin": subprocess.DEVNULL}
-    environment = {**os.environ, "PYTHONPATH": str(ROOT), "PYTHONWARNINGS": "error", **settings.pop("env", {})}
+    environment = {
+        **os.environ,
+        "PYTHONPATH": str(ROOT),
+        "PYTHONWARNINGS": "error",
+        "PYTHONUNBUFFERED": "",
+        **settings.pop("env", {}),
+    }
     return subprocess.run(line, cwd=cwd, env=environment, timeout=30, check=False, **{**streams, **settings})
 
 

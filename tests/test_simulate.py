@@ -316,7 +316,7 @@ def test_the_timing_agrees_with_a_count_second_by_second(seeds: range, preempts:
 
 def command(*words: str, **settings: Any) -> subprocess.CompletedProcess[str]:
     """`python -m model WORDS`, as a process."""
-    environment = {**os.environ, "PYTHONWARNINGS": "error", **settings.pop("env", {})}
+    environment = {**os.environ, "PYTHONWARNINGS": "error", "PYTHONUNBUFFERED": "", **settings.pop("env", {})}
     line = [sys.executable, "-m", "model", *words]
     streams = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | settings
     return subprocess.run(line, cwd=ROOT, env=environment, text=True, timeout=120, check=False, **streams)
