@@ -203,8 +203,9 @@ class _Naming:
             return Move(label, Shape((), ()), (), "", violation)
         except Exception as error:  # whatever a broken scheduler raises is a finding
             return Move(label, Shape((), ()), (), "", nonconforming(f"It raised {error!r}."))
-        for state in (monitor.before, monitor.state):
-            look(SCHEDULER, self.setting.witnesses, monitor.before, state)
+        look(SCHEDULER, self.setting.witnesses, monitor.before, monitor.state)
+        if label.action == "admit":  # some are of the newcomer, before anything has come of it
+            look(SCHEDULER, self.setting.witnesses, monitor.before, monitor.before)
         shape, places = self.read(label, after)
         return Move(label, shape, places, action, waived=tuple(monitor.waived))
 
