@@ -99,7 +99,9 @@ class Lane:
     def settle_down(self) -> None:
         """No more harm: all work ends, the worker is reaped, and the host ends in order."""
         until = time.monotonic() + self.drain
-        while (self.driver.live or self._later or self.hosted.living()) and time.monotonic() < until:
+        while (
+            self.driver.live or self._later or self.hosted.living() or not self._has_begun()
+        ) and time.monotonic() < until:
             self.turn()
         self.hosted.signal(signal.SIGTERM)
         self._ended_in_order()
@@ -112,6 +114,10 @@ class Lane:
         code = self.hosted.ended()
         self.counts["orphans"] += len(self.hosted.living())
         assert code == 0, f"the host ended with {code}: {self.hosted.said()[-500:]}"
+
+    def _has_begun(self) -> bool:
+        """The present host has begun its log: before that it cannot end in order."""
+        return self.driver.counts["hosts"] > self._hosts
 
     def _burst(self) -> None:
         """Now and then some requests: renders first, then chats that preempt them."""
@@ -131,8 +137,8 @@ class Lane:
             self._deck = self._chance.sample(self.faults, len(self.faults))
         what, whom = self._deck[-1].split()
         victims = {"worker": [self._worker()], "host": [self._host()], "both": [self._worker(), self._host()]}[whom]
-        if not all(victims) or (what == "end" and self.driver.counts["hosts"] == self._hosts):
-            return  # a host that has not yet begun its log cannot end in order
+        if not all(victims) or (what == "end" and not self._has_begun()):
+            return
         self._deck.pop()
         self._next_fault = time.monotonic() + self._chance.uniform(0.5, 3.5)
         pause = self._chance.uniform(0.3, 2.5)
